@@ -1,0 +1,137 @@
+import type { Message } from '../kernel/decider.ts'
+import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { PlacementRequest } from '../workload/request.ts'
+import type { ReasonCode } from './reason-code.ts'
+
+/** Every member of `data` below is written in ascending order of its key: what is stored is canonical JSON as it is. */
+
+export type NodeHealth = 'ready' | 'cordoned' | 'draining' | 'failed'
+
+/** Equal devices in one machine; null means without limit (CPU, memory), or that any model will do. */
+export type NodeRegistered = Message<
+  'NodeRegistered',
+  {
+    readonly cpuMilli: number | null
+    readonly deviceMemoryMib: number | null
+    readonly devices: number
+    readonly domain: string | null
+    readonly hostMemoryMib: number | null
+    readonly model: string | null
+    readonly node: string
+  }
+>
+/** `device` null: the node as a whole. Nothing new is placed where health is not `ready`. */
+export type NodeHealthChanged = Message<
+  'NodeHealthChanged',
+  { readonly device: number | null; readonly health: NodeHealth; readonly node: string }
+>
+export type PolicyActivated = Message<'PolicyActivated', { readonly document: AllocationPolicy; readonly hash: string }>
+export type WorkloadSubmitted = Message<
+  'WorkloadSubmitted',
+  {
+    readonly class: string
+    /** How long its submitter, or its history, says it runs; null: unknown. */
+    readonly estimateMs: DurationMs | null
+    readonly queue: string
+    readonly request: PlacementRequest
+    readonly team: string
+    readonly workload: string
+  }
+>
+export type AttemptEnded = Message<
+  'AttemptEnded',
+  { readonly attempt: number; readonly outcome: 'succeeded' | 'failed'; readonly workload: string }
+>
+/** Time as data: what is due at `at` is done, and everything that came up to `at` is decided. */
+export type Ticked = Message<'Ticked', Record<string, never>>
+
+export type CellInput = NodeRegistered | NodeHealthChanged | PolicyActivated | WorkloadSubmitted | AttemptEnded | Ticked
+
+/** Devices of one node that a lease holds: their indexes, and the thousandths and memory taken of each. */
+export interface LeasePart {
+  readonly devices: ReadonlyArray<number>
+  readonly memoryMib: number
+  readonly milli: number
+  readonly node: string
+}
+
+export type WorkloadAdmitted = Message<
+  'WorkloadAdmitted',
+  {
+    /** The best place that was not taken and its score, where the strategy scores places. */
+    readonly alternative: { readonly node: string; readonly score: number } | null
+    readonly attempt: number
+    readonly expectedEndAt: EpochMs | null
+    /** GPU milli free in the fleet before, and asked for. */
+    readonly freeMilli: number
+    readonly lease: ReadonlyArray<LeasePart>
+    readonly needMilli: number
+    /** Path into the policy document. */
+    readonly rule: string
+    readonly score: number | null
+    readonly waitedMs: DurationMs
+    readonly workload: string
+  }
+>
+/** The reason changed: its code, or what binds. The numbers are those of this instant. */
+export type WorkloadHeld = Message<
+  'WorkloadHeld',
+  {
+    /** The workload that must start first, where there is one. */
+    readonly behind: string | null
+    readonly code: ReasonCode
+    readonly freeMilli: number
+    /** Most devices, of the thousandths and memory it needs, that one place of its span has for it now. */
+    readonly largestDevices: number
+    readonly needDevices: number
+    readonly needMilli: number
+    /** When it is at the head of a queue that projects: the latest it starts if nothing overruns. */
+    readonly projectedStartAt: EpochMs | null
+    readonly rule: string
+    readonly workload: string
+  }
+>
+export type WorkloadRefused = Message<
+  'WorkloadRefused',
+  {
+    readonly code: ReasonCode
+    readonly largestDevices: number
+    readonly needDevices: number
+    readonly needMilli: number
+    readonly rule: string
+    readonly workload: string
+  }
+>
+/** It runs longer than was expected; what waits for its devices is projected anew. */
+export type EstimateOverran = Message<
+  'EstimateOverran',
+  { readonly attempt: number; readonly expectedEndAt: EpochMs; readonly workload: string }
+>
+
+export type CellDecision = WorkloadAdmitted | WorkloadHeld | WorkloadRefused | EstimateOverran
+export type CellEvent = CellInput | CellDecision
+
+/** Version of each event's data, as this release writes it. */
+export const cellEventVersions: { readonly [T in CellEvent['type']]: number } = {
+  NodeRegistered: 1,
+  NodeHealthChanged: 1,
+  PolicyActivated: 1,
+  WorkloadSubmitted: 1,
+  AttemptEnded: 1,
+  Ticked: 1,
+  WorkloadAdmitted: 1,
+  WorkloadHeld: 1,
+  WorkloadRefused: 1,
+  EstimateOverran: 1,
+}
+
+const inputTypes: ReadonlySet<string> = new Set<CellInput['type']>([
+  'NodeRegistered',
+  'NodeHealthChanged',
+  'PolicyActivated',
+  'WorkloadSubmitted',
+  'AttemptEnded',
+  'Ticked',
+])
+export const isInput = (event: CellEvent): event is CellInput => inputTypes.has(event.type)

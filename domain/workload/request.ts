@@ -1,0 +1,24 @@
+import type { CpuMilli, GpuMilli, Mebibytes } from '../kernel/units.ts'
+
+/** How far a request's devices may lie apart: one node, one topology domain (an NVLink domain, a rack), anywhere. */
+export type Span = 'node' | 'domain' | 'anywhere'
+
+/**
+ * What one attempt needs, all of it at once or none: a gang. Per device: `milli` thousandths and `memoryMib` of device
+ * memory. A whole device is 1000; `milli` 0 with memory stated takes the part of a device that its memory makes of the
+ * device's. `cpuMilli` and `hostMemoryMib` are for the whole workload; where it spans nodes, each node gives its part
+ * in proportion to the devices taken there, rounded up. `models` null: any device will do.
+ */
+export interface PlacementRequest {
+  readonly cpuMilli: CpuMilli
+  readonly devices: number
+  readonly hostMemoryMib: Mebibytes
+  readonly memoryMib: Mebibytes
+  readonly milli: GpuMilli
+  /** Sorted, without repeats. */
+  readonly models: ReadonlyArray<string> | null
+  readonly span: Span
+}
+
+/** GPU milli that the request counts for in totals: devices x thousandths. */
+export const requestedMilli = (request: PlacementRequest): number => request.devices * request.milli
