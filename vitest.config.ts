@@ -1,10 +1,15 @@
 import { defineConfig } from 'vitest/config'
 
+/** Tests that run the built binary: before them the build is brought up to date. */
+const binary = ['test/services/cli/**/*.spec.ts', 'test/docs/**/*.spec.ts']
+
+const shared = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const
+
 export default defineConfig({
   test: {
-    pool: 'forks',
-    include: ['test/**/*.spec.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    projects: [
+      { test: { ...shared, name: 'source', include: ['test/**/*.spec.ts'], exclude: binary } },
+      { test: { ...shared, name: 'binary', include: binary, globalSetup: 'test/support/build.ts' } },
+    ],
   },
 })

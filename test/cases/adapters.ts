@@ -1,0 +1,16 @@
+import type { Case } from './case-file.ts'
+import type { Outcome } from './comparison.ts'
+
+/** Feeds the cases of one kind to the calculator that answers them. */
+export interface Adapter {
+  /** Which cases of its kind it takes; absent: all. */
+  readonly supports?: (one: Case) => boolean
+  readonly run: (one: Case) => Outcome
+  /** Paths of lists in `expect` whose order says nothing: `victims`, `jobs[].tasks`. */
+  readonly unordered?: ReadonlyArray<string>
+}
+
+export type Adapters = ReadonlyMap<string, Adapter>
+
+/** By kind. A rule that learns to answer a kind of case enters its adapter here, and raises its area's floor. */
+export const adapters: Adapters = new Map()
