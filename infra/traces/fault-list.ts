@@ -1,0 +1,29 @@
+import type { Fault } from '../../domain/kernel/fault.ts'
+
+/** How many faults of one file are told in full; the rest are only counted. */
+export const faultsToldMax = 20
+
+/** Collects what is wrong with one file. It stays small however much is wrong. */
+export interface FaultList {
+  readonly add: (fault: Fault) => void
+  readonly told: ReadonlyArray<Fault>
+  readonly count: () => number
+}
+
+export const faultList = (): FaultList => {
+  const told: Array<Fault> = []
+  let count = 0
+  return {
+    told,
+    count: () => count,
+    add: (fault) => {
+      count += 1
+      if (told.length < faultsToldMax) told.push(fault)
+    },
+  }
+}
+
+const quotedMax = 40
+/** What stood there, fit to be printed: cut short, control characters escaped. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text.length > quotedMax ? `${text.slice(0, quotedMax)}...` : text)

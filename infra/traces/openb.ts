@@ -1,0 +1,49 @@
+import type { JobField } from './column-map.ts'
+import { findColumns, readDelimited, type Wanted } from './delimited.ts'
+import type { FaultList } from './fault-list.ts'
+import { jobTable, type JobTable } from './job-table.ts'
+import type { FileUnreadable } from './lines.ts'
+import type { Span } from '../../domain/workload/request.ts'
+
+type Key = JobField | 'phase' | 'scheduled'
+const optional = (key: Key, name: string): Wanted<Key> => ({ key, name, required: false })
+const required = (key: Key, name: string): Wanted<Key> => ({ key, name, required: true })
+
+/** Columns of a pod list of Alibaba's cluster-trace-gpu-v2023; its short form has the first five only. */
+const wanted: ReadonlyArray<Wanted<Key>> = [
+  required('id', 'name'),
+  required('cpu', 'cpu_milli'),
+  required('memory', 'memory_mib'),
+  required('gpus', 'num_gpu'),
+  required('milli', 'gpu_milli'),
+  optional('models', 'gpu_spec'),
+  optional('class', 'qos'),
+  optional('phase', 'pod_phase'),
+  optional('submit', 'creation_time'),
+  optional('end', 'deletion_time'),
+  optional('scheduled', 'scheduled_time'),
+]
+
+/** Times are seconds from the start of the trace; a pod runs from its creation to its deletion. */
+export const readOpenb = async (
+  file: string,
+  span: Span,
+  faults: FaultList,
+): Promise<readonly [FileUnreadable | null, JobTable | null]> => {
+  let table: JobTable | null = null
+  const down = await readDelimited(file, faults, (names, line) => {
+    const columns = findColumns(names, line, wanted, faults)
+    if (columns === null) return null
+    const phase = columns.get('phase')
+    const scheduled = columns.get('scheduled')
+    const fields = [...columns].flatMap(([key, column]) => (isRecord(key) ? [] : [[key, column] as const]))
+    table = jobTable(
+      { columns: new Map(fields), unitMs: 1000, span, wholeGangs: true, sparse: false, phase, scheduled },
+      faults,
+    )
+    return table.add
+  })
+  return [down, table]
+}
+
+const isRecord = (key: Key): key is 'phase' | 'scheduled' => key === 'phase' || key === 'scheduled'
