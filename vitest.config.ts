@@ -5,8 +5,12 @@ const binary = ['test/services/cli/**/*.spec.ts', 'test/docs/**/*.spec.ts']
 
 const shared = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const
 
+/** Where `.ci/run` wants the counts. */
+const report = process.env['LEASEHOLD_TEST_REPORT']
+
 export default defineConfig({
   test: {
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     projects: [
       { test: { ...shared, name: 'source', include: ['test/**/*.spec.ts'], exclude: binary } },
       { test: { ...shared, name: 'binary', include: binary, globalSetup: 'test/support/build.ts' } },

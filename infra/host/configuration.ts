@@ -1,0 +1,179 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { either as E } from 'fp-ts'
+import * as t from 'io-ts'
+import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import type { Fault } from '../../domain/kernel/fault.ts'
+import { orderings, strategies, type Ordering, type Strategy } from '../../domain/policy/allocation-policy.ts'
+
+export const outputs = ['table', 'json', 'yaml', 'csv'] as const
+export type Output = (typeof outputs)[number]
+
+/** What a verb runs with: from the file, over that the environment, over that the flags. Nothing here is secret. */
+export interface Configuration {
+  /** The folder that holds the log. */
+  readonly data: string
+  readonly output: Output
+  /** Where neither a flag nor a policy says otherwise. */
+  readonly ordering: Ordering
+  readonly placement: Strategy
+  /** The cell's stream in the log. */
+  readonly cell: string
+}
+export type Member = keyof Configuration
+
+export const defaultConfiguration: Configuration = {
+  data: '.leasehold',
+  output: 'table',
+  ordering: 'fifo',
+  placement: 'first-fit',
+  cell: 'cell-default',
+}
+export const defaultFile = 'leasehold.yaml'
+
+export interface EffectiveConfiguration {
+  readonly values: Configuration
+  /** Where each value comes from: `default`, the file's name, `LEASEHOLD_DATA`, `--data`. */
+  readonly origins: { readonly [M in Member]: string }
+}
+
+export interface ConfigurationSources {
+  readonly workingDirectory: string
+  readonly environment: { readonly [name: string]: string | undefined }
+  readonly flags: { readonly [M in Member | 'config']?: string | undefined }
+}
+
+/** The file is not there or cannot be read; or it and the other sources were read, and these are the faults in them. */
+export type ConfigurationFault =
+  | { readonly type: 'FileUnreadable'; readonly file: string; readonly reason: string }
+  | { readonly type: 'Invalid'; readonly file: string | null; readonly faults: ReadonlyArray<Fault> }
+
+const oneOf = <T extends string>(name: string, values: ReadonlyArray<T>): t.Type<T, T> => {
+  const is = (value: unknown): value is T => typeof value === 'string' && values.some((known) => known === value)
+  return new t.Type<T, T>(name, is, (u, c) => (is(u) ? t.success(u) : t.failure(u, c)), t.identity)
+}
+const matching = (name: string, pattern: RegExp): t.Type<string, string> => {
+  const is = (value: unknown): value is string => typeof value === 'string' && pattern.test(value)
+  return new t.Type<string, string>(name, is, (u, c) => (is(u) ? t.success(u) : t.failure(u, c)), t.identity)
+}
+
+// eslint-disable-next-line no-control-regex -- a file name may hold anything but these
+const folderName = /^[^\u0000-\u001f\u007f]+$/
+const members: {
+  readonly [M in Member]: { readonly codec: t.Type<Configuration[M], unknown>; readonly mend: string }
+} = {
+  data: { codec: matching('Folder', folderName), mend: 'give the name of a folder' },
+  output: { codec: oneOf('Output', outputs), mend: `give one of ${outputs.join(', ')}` },
+  ordering: { codec: oneOf('Ordering', orderings), mend: `give one of ${orderings.join(', ')}` },
+  placement: { codec: oneOf('Strategy', strategies), mend: `give one of ${strategies.join(', ')}` },
+  cell: {
+    codec: matching('Cell', /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/),
+    mend: 'give up to 63 letters, digits, - and _, the first a letter or digit',
+  },
+}
+const memberNames = Object.keys(members) as ReadonlyArray<Member>
+
+export const environmentName = (member: Member | 'config'): string => `LEASEHOLD_${member.toUpperCase()}`
+
+/** All faults of all sources at once. */
+export const readConfiguration = (
+  sources: ConfigurationSources,
+): E.Either<ConfigurationFault, EffectiveConfiguration> => {
+  const { environment, flags, workingDirectory } = sources
+  // An empty variable is one that is not set, as it is for a shell's ${NAME:-default}.
+  const variable = (member: Member | 'config') => environment[environmentName(member)] || undefined
+  const named = flags.config ?? variable('config')
+  const file = readFile(join(workingDirectory, defaultFile), named)
+  if (E.isLeft(file)) return file
+  const faults: Fault[] = [...file.right.faults]
+  const values: { -readonly [M in Member]: unknown } = { ...defaultConfiguration }
+  const origins = Object.fromEntries(memberNames.map((member) => [member, 'default'])) as Record<Member, string>
+  const take = (member: Member, value: unknown, origin: string, place: Partial<Fault>) => {
+    const { codec, mend } = members[member]
+    if (codec.is(value)) {
+      values[member] = value
+      origins[member] = origin
+    } else faults.push({ path: origin, ...place, reason: `${shown(value)} is not valid`, mend })
+  }
+  for (const member of memberNames) {
+    const { read } = file.right
+    const found = read.get(member)
+    if (found !== undefined) take(member, found.value, file.right.name, { path: member, ...found.place })
+    const set = variable(member)
+    if (set !== undefined) take(member, set, environmentName(member), {})
+    const flag = flags[member]
+    if (flag !== undefined) take(member, flag, `--${member}`, {})
+  }
+  if (faults.length > 0) return E.left({ type: 'Invalid', file: file.right.name || null, faults })
+  return E.right({ values: values as Configuration, origins })
+}
+
+interface ConfigurationFile {
+  /** Empty when there is none. */
+  readonly name: string
+  readonly read: ReadonlyMap<string, { readonly value: unknown; readonly place: Partial<Fault> }>
+  readonly faults: ReadonlyArray<Fault>
+}
+
+const charsMax = 1_000_000
+
+/** @param named a file somebody asked for, which must be there; without it the default one may be missing */
+const readFile = (fallback: string, named: string | undefined): E.Either<ConfigurationFault, ConfigurationFile> => {
+  const file = named ?? fallback
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    if (named === undefined && code === 'ENOENT') return E.right({ name: '', read: new Map(), faults: [] })
+    return E.left({ type: 'FileUnreadable', file, reason: code === 'ENOENT' ? 'there is no such file' : message })
+  }
+  return E.right({ name: named ?? defaultFile, ...parseConfiguration(text) })
+}
+
+export const parseConfiguration = (text: string): Omit<ConfigurationFile, 'name'> => {
+  const read = new Map<string, { value: unknown; place: Partial<Fault> }>()
+  if (text.length > charsMax)
+    return {
+      read,
+      faults: [
+        { path: '$', reason: `${text.length} characters are too many`, mend: `keep it below ${charsMax} characters` },
+      ],
+    }
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const placeOf = (offset: number): Partial<Fault> => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  const faults: Fault[] = document.errors.map((error) => ({
+    path: '$',
+    reason: error.message,
+    mend: 'write it as YAML',
+    ...placeOf(error.pos[0]),
+  }))
+  if (faults.length > 0 || document.contents === null) return { read, faults }
+  if (!isMap(document.contents)) {
+    faults.push({ path: '$', reason: 'it is not a mapping', mend: 'write one `member: value` on each line' })
+    return { read, faults }
+  }
+  for (const { key, value } of document.contents.items) {
+    const name = isScalar(key) ? String(key.value) : 'a key that is not a text'
+    const place = placeOf((key as { range?: [number, number, number] }).range?.[0] ?? 0)
+    if (memberNames.some((member) => member === name))
+      read.set(name, { value: isScalar(value) ? value.value : value === null ? null : {}, place })
+    else
+      faults.push({
+        path: name,
+        reason: 'it is not a member of the configuration',
+        mend: `the members are ${memberNames.join(', ')}`,
+        ...place,
+      })
+  }
+  return { read, faults }
+}
+
+const shown = (value: unknown): string => {
+  const text = typeof value === 'object' && value !== null ? 'a list or mapping' : JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text
+}

@@ -1,0 +1,2 @@
+import type { Register } from './program.ts'
+export const registerAudit: Register = () => undefined

@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { defaultConfiguration, defaultFile, environmentName, outputs } from '../../infra/host/configuration.ts'
+import { registerAudit } from './audit.ts'
+import { registerDoctor } from './doctor.ts'
+import { describeBug, describeFailure, exitCodes, exitCodesHelp, VerbFailed, type ExitCode } from './exit.ts'
+import { registerLog } from './log.ts'
+import { terminalSafe } from './output.ts'
+import type { Context } from './session.ts'
+
+export type Register = (program: Command, context: Context) => void
+
+/** Every verb, in the order of `--help`. One file per verb enters itself here. */
+export const verbs: ReadonlyArray<Register> = [registerLog, registerAudit, registerDoctor]
+
+/** Runs one command line and returns its exit code; what it has to say goes to the context's streams. */
+export const runProgram = async (
+  words: ReadonlyArray<string>,
+  process: Omit<Context, 'ended'>,
+  registered: ReadonlyArray<Register> = verbs,
+): Promise<ExitCode> => {
+  let code: ExitCode = exitCodes.done
+  const context: Context = { ...process, ended: (ended) => (code = ended) }
+  const program = createProgram(context)
+  for (const register of registered) register(program, context)
+  try {
+    await program.parseAsync(words, { from: 'user' })
+    return code
+  } catch (cause) {
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? exitCodes.done : exitCodes.usage
+    if (cause instanceof VerbFailed) {
+      context.stderr.write(describeFailure(cause))
+      return cause.code
+    }
+    context.stderr.write(describeBug(cause, context.environment['LEASEHOLD_DEBUG'] === '1'))
+    return exitCodes.failed
+  }
+}
+
+const createProgram = ({ stdout, stderr }: Context): Command => {
+  const { data, output } = defaultConfiguration
+  return new Command('leasehold')
+    .description('Capacity orchestration for GPU fleets: every decision an event that can be explained and replayed.')
+    .version(version(), '-V, --version', 'print the version')
+    .option('--data <folder>', `folder that holds the log (default: ${data})`)
+    .option('-o, --output <format>', `${outputs.join(', ')} (default: ${output})`)
+    .option('--config <file>', `configuration file (default: ${defaultFile} in the working directory, if it is there)`)
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [verb]', 'show what a verb takes')
+    .configureHelp({ showGlobalOptions: true, helpWidth: 100 })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, write) => {
+        write(text.split('\n').map(terminalSafe).join('\n'))
+      },
+    })
+    .showHelpAfterError('(add --help to see what it takes)')
+    .exitOverride()
+    .addHelpText('after', configurationHelp + exitCodesHelp)
+}
+
+const configurationHelp = `
+Configuration: a flag wins over the environment, which wins over the file.
+${(['data', 'output', 'ordering', 'placement', 'cell'] as const)
+  .map(
+    (member) => `  ${member.padEnd(10)} ${environmentName(member).padEnd(20)} default ${defaultConfiguration[member]}`,
+  )
+  .join('\n')}
+  config     ${environmentName('config').padEnd(20)} default ${defaultFile}
+Where a policy states an ordering or a placement, it wins over the configuration.
+`
+
+/** From the package that this file is part of, as source or as built. */
+const version = (): string => {
+  for (const up of ['../../package.json', '../../../package.json'])
+    try {
+      return (JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as { version: string }).version
+    } catch {
+      continue
+    }
+  return 'unknown'
+}

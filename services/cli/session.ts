@@ -1,0 +1,94 @@
+import type { Command } from 'commander'
+import { either as E } from 'fp-ts'
+import {
+  readConfiguration,
+  type Configuration,
+  type ConfigurationSources,
+  type EffectiveConfiguration,
+} from '../../infra/host/configuration.ts'
+import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
+import {
+  defaultWidth,
+  renderObject,
+  renderRows,
+  terminalSafe,
+  type Column,
+  type JsonObject,
+  type Style,
+} from './output.ts'
+import { startProgress, type Progress } from './progress.ts'
+
+export type Terminal = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
+
+/** The process around a verb, handed in so that a test can be one. */
+export interface Context {
+  readonly stdout: Terminal
+  readonly stderr: Terminal
+  readonly environment: ConfigurationSources['environment']
+  readonly workingDirectory: string
+  /** Takes the exit code of the verb that ran. */
+  readonly ended: (code: ExitCode) => void
+}
+
+/** What a verb works with: the configuration in effect, and the ways to say something. */
+export interface Session {
+  readonly context: Context
+  readonly configuration: Configuration
+  readonly origins: EffectiveConfiguration['origins']
+  readonly style: Style
+  readonly printRows: <Row>(rows: ReadonlyArray<Row & JsonObject>, columns: ReadonlyArray<Column<Row>>) => Promise<void>
+  readonly printObject: (object: JsonObject) => Promise<void>
+  /** As it is, to stdout; resolves when the reader has taken enough of it to go on. */
+  readonly write: (text: string) => Promise<void>
+  /** Talk, to stderr: data alone goes to stdout. */
+  readonly note: (text: string) => void
+  readonly progress: (title: string, total: number) => Progress
+}
+
+/**
+ * The action of a verb: `program.command('plan <file>').action(verb(context, async (session, file: string) => ...))`.
+ * Its work gets the session, then the verb's arguments, then its options, and returns the exit code.
+ */
+export const verb =
+  (context: Context, work: (session: Session, ...args: ReadonlyArray<never>) => Promise<ExitCode>) =>
+  async (...received: ReadonlyArray<unknown>): Promise<void> => {
+    const command = received.at(-1) as Command
+    context.ended(await work(openSession(context, command), ...(received.slice(0, -1) as never[])))
+  }
+
+const openSession = (context: Context, command: Command): Session => {
+  const { environment, stderr, stdout, workingDirectory } = context
+  const flags = command.optsWithGlobals<ConfigurationSources['flags']>()
+  const read = readConfiguration({ workingDirectory, environment, flags })
+  if (E.isLeft(read)) {
+    const fault = read.left
+    throw fault.type === 'FileUnreadable'
+      ? new VerbFailed(exitCodes.failed, `cannot read the configuration ${fault.file}: ${fault.reason}`)
+      : new VerbFailed(exitCodes.usage, 'the configuration is not valid', fault.faults, fault.file ?? undefined)
+  }
+  const { origins, values } = read.right
+  const style: Style = {
+    format: values.output,
+    width: stdout.columns ?? defaultWidth,
+    colour: isColoured(stdout, environment),
+  }
+  const write = (text: string) => writeAll(stdout, text)
+  return {
+    context,
+    configuration: values,
+    origins,
+    style,
+    printRows: (rows, columns) => write(renderRows(rows, columns, style)),
+    printObject: (object) => write(renderObject(object, style)),
+    write,
+    note: (text) => stderr.write(`${terminalSafe(text)}\n`),
+    progress: (title, total) => startProgress(stderr, title, total),
+  }
+}
+
+/** @see https://no-color.org: any value but the empty one turns colour off */
+const isColoured = (stream: Terminal, environment: Context['environment']): boolean =>
+  stream.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
+
+const writeAll = (stream: Terminal, text: string): Promise<void> =>
+  stream.write(text) ? Promise.resolve() : new Promise((resolve) => stream.once('drain', resolve))

@@ -1,0 +1,88 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { either as E } from 'fp-ts'
+import { expect, it } from 'vitest'
+import {
+  defaultConfiguration,
+  readConfiguration,
+  type ConfigurationSources,
+} from '../../../infra/host/configuration.ts'
+
+const folderWith = (text?: string, name = 'leasehold.yaml'): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'configuration-'))
+  if (text !== undefined) writeFileSync(join(folder, name), text)
+  return folder
+}
+const read = (text: string | undefined, more: Partial<ConfigurationSources> = {}) =>
+  readConfiguration({ workingDirectory: folderWith(text), environment: {}, flags: {}, ...more })
+
+it('should be the defaults where nothing else is said', () => {
+  expect(read(undefined)).toMatchObject({ right: { values: defaultConfiguration, origins: { data: 'default' } } })
+  expect(read('')).toMatchObject({ right: { values: defaultConfiguration } })
+  expect(read(undefined, { environment: { LEASEHOLD_DATA: '' } })).toMatchObject({
+    right: { values: defaultConfiguration },
+  })
+})
+
+it('should take the file, over it the environment, over that the flags', () => {
+  const layered = read('data: from-file\nordering: reserve\nplacement: fgd\n', {
+    environment: { LEASEHOLD_DATA: 'from-environment', LEASEHOLD_ORDERING: 'greedy' },
+    flags: { data: 'from-flag' },
+  })
+  expect(layered).toEqual(
+    E.right({
+      values: { data: 'from-flag', output: 'table', ordering: 'greedy', placement: 'fgd', cell: 'cell-default' },
+      origins: {
+        data: '--data',
+        output: 'default',
+        ordering: 'LEASEHOLD_ORDERING',
+        placement: 'leasehold.yaml',
+        cell: 'default',
+      },
+    }),
+  )
+})
+
+it('should read another file where one is named, and miss it where it is not there', () => {
+  const other = join(folderWith('cell: from-other', 'other.yaml'), 'other.yaml')
+  const named = { right: { values: { cell: 'from-other' } } }
+  expect(read('cell: from-file', { environment: { LEASEHOLD_CONFIG: other } })).toMatchObject(named)
+  expect(read('cell: from-file', { flags: { config: other } })).toMatchObject(named)
+  expect(read(undefined, { flags: { config: '/none.yaml' } })).toEqual(
+    E.left({ type: 'FileUnreadable', file: '/none.yaml', reason: 'there is no such file' }),
+  )
+  expect(read(undefined, { flags: { config: tmpdir() } })).toMatchObject({ left: { type: 'FileUnreadable' } })
+})
+
+it('should give every fault of every source at once, with its place and its mend', () => {
+  const invalid = read('ordering: fastest\n"__proto__": 1\ncell: [a]\n', {
+    environment: { LEASEHOLD_PLACEMENT: 'anywhere' },
+    flags: { output: 'xml', data: '' },
+  })
+  expect(invalid).toMatchObject({
+    left: {
+      type: 'Invalid',
+      file: 'leasehold.yaml',
+      faults: [
+        { path: '__proto__', line: 2, column: 1 },
+        { path: '--data', mend: 'give the name of a folder' },
+        { path: '--output', reason: '"xml" is not valid', mend: 'give one of table, json, yaml, csv' },
+        { path: 'ordering', reason: '"fastest" is not valid', line: 1, column: 1 },
+        { path: 'LEASEHOLD_PLACEMENT', reason: '"anywhere" is not valid' },
+        { path: 'cell', line: 3, column: 1 },
+      ],
+    },
+  })
+})
+
+it.each([
+  ['no YAML', 'data: [', /./],
+  ['a list', '- data', /not a mapping/],
+  ['a member twice', 'data: a\ndata: b', /unique/],
+  ['a text too long', `# ${'x'.repeat(1_000_000)}`, /too many/],
+])('should refuse a file that is %s', (_, text, reason) => {
+  const refused = read(text)
+  expect(refused).toMatchObject({ left: { type: 'Invalid' } })
+  if (E.isLeft(refused) && refused.left.type === 'Invalid') expect(refused.left.faults[0]?.reason).toMatch(reason)
+})

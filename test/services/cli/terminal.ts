@@ -1,0 +1,43 @@
+import { PassThrough } from 'node:stream'
+import type { Register } from '../../../services/cli/program.ts'
+import { runProgram } from '../../../services/cli/program.ts'
+import type { ExitCode } from '../../../services/cli/exit.ts'
+
+export interface Ran {
+  readonly code: ExitCode
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Surroundings {
+  readonly environment?: { readonly [name: string]: string }
+  readonly workingDirectory?: string
+  /** Columns of a terminal that a person looks at; absent: output goes to a file. */
+  readonly columns?: number
+  readonly verbs?: ReadonlyArray<Register>
+}
+
+/** Runs a command line in this process, against streams that stand for a terminal or a file. */
+export const run = async (words: ReadonlyArray<string>, around: Surroundings = {}): Promise<Ran> => {
+  const stream = () => {
+    const chunks: string[] = []
+    const through = new PassThrough()
+    through.on('data', (chunk: Buffer) => chunks.push(chunk.toString('utf8')))
+    const terminal = around.columns === undefined ? {} : { isTTY: true, columns: around.columns }
+    return { stream: Object.assign(through, terminal), text: () => chunks.join('') }
+  }
+  const stdout = stream()
+  const stderr = stream()
+  const code = await runProgram(
+    words,
+    {
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      environment: around.environment ?? {},
+      workingDirectory: around.workingDirectory ?? '/nonexistent',
+    },
+    around.verbs,
+  )
+  await new Promise((resolve) => setImmediate(resolve))
+  return { code, stdout: stdout.text(), stderr: stderr.text() }
+}
