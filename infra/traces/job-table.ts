@@ -216,9 +216,11 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     }
     const scheduledAt = amount(shape.scheduled, instantMsMax, shape.unitMs, null) as EpochMs | null
     const phase = text(shape.phase, '')
+    const written = records ? text(column.models, '') : ''
     if (faults.count() > before) return true
     jobs.push(job)
-    if (records) recorded.push({ phase: phase === '' ? null : phase, scheduledAt })
+    if (records)
+      recorded.push({ models: written === '' ? null : written, phase: phase === '' ? null : phase, scheduledAt })
     return true
   }
   return { jobs, recorded, add }
