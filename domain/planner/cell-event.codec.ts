@@ -4,15 +4,12 @@ import {
   built,
   decoding,
   digest,
-  found,
   listOf,
   name,
-  nearest,
   needed,
   nullable,
   oneOf,
   record,
-  shown,
   wholeNumber,
   type Decode,
   type Reader,
@@ -27,6 +24,7 @@ import {
   type GpuMilli,
   type Mebibytes,
 } from '../kernel/units.ts'
+import { found, nearest, shown } from '../kernel/wording.ts'
 import { decodedPolicy } from '../policy/allocation-policy.codec.ts'
 import type { PlacementRequest, Span } from '../workload/request.ts'
 import { cellEventVersions, type CellEvent, type CellInput, type NodeHealth } from './cell-event.ts'

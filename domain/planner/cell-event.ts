@@ -82,8 +82,11 @@ export type WorkloadHeld = Message<
     readonly behind: string | null
     readonly code: ReasonCode
     readonly freeMilli: number
-    /** Most devices, of the thousandths and memory it needs, that one place of its span has for it now. */
-    readonly largestDevices: number
+    /**
+     * GPU milli of the largest placement of its kind that one place of its span could take now: whole free devices x
+     * 1000 for whole devices, the largest free part of one device for a share.
+     */
+    readonly largestMilli: number
     readonly needDevices: number
     readonly needMilli: number
     /** When it is at the head of a queue that projects: the latest it starts if nothing overruns. */
@@ -96,7 +99,8 @@ export type WorkloadRefused = Message<
   'WorkloadRefused',
   {
     readonly code: ReasonCode
-    readonly largestDevices: number
+    /** As above, of the empty fleet. */
+    readonly largestMilli: number
     readonly needDevices: number
     readonly needMilli: number
     readonly rule: string

@@ -1,0 +1,216 @@
+import { assert } from '../kernel/decider.ts'
+import { wholeGpu } from '../kernel/units.ts'
+import type { LeasePart, NodeHealth, NodeRegistered } from '../planner/cell-event.ts'
+import { CapacityTree } from './capacity-tree.ts'
+import type { Shape } from './shape.ts'
+
+export type NodeSpec = NodeRegistered['data']
+
+/** Where an attempt would run: the parts of one or more nodes, by node number. */
+export interface Placement {
+  readonly parts: ReadonlyArray<PlacementPart>
+  readonly score: number | null
+  readonly alternative: { readonly node: number; readonly score: number } | null
+}
+
+export interface PlacementPart {
+  readonly node: number
+  readonly devices: ReadonlyArray<number>
+  readonly milli: number
+  readonly memoryMib: number
+}
+
+/**
+ * Nodes and devices in columns, by number in order of registration. `take` and `give` are exact inverses of each other,
+ * so that what a plan tries can be undone.
+ */
+export class Fleet {
+  readonly nodes: NodeSpec[] = []
+  private readonly numberOf = new Map<string, number>()
+  readonly tree = new CapacityTree()
+  /** Per node: index of its first device. */
+  firstDevice = new Int32Array(8)
+  health: NodeHealth[] = []
+  cpuFree = new Float64Array(8)
+  hostFree = new Float64Array(8)
+  freeMilli = new Int32Array(8)
+  wholeFree = new Int32Array(8)
+  /** Counts changes of a node: what was worked out for an older count is stale. */
+  version = new Int32Array(8)
+  /** Per device. */
+  deviceFree = new Int32Array(8)
+  deviceMemoryFree = new Float64Array(8)
+  deviceReady = new Uint8Array(8)
+  deviceCount = 0
+  /** GPU milli free on nodes and devices that take new work. */
+  freeTotal = 0
+  wholeTotal = 0
+  /** The same by model; null: nodes whose devices any model's request may take. */
+  private readonly freeByModel = new Map<string | null, number>()
+  /** Counts registrations: what an empty fleet can hold depends on nothing else. */
+  registrations = 0
+
+  node(name: string): number | undefined {
+    return this.numberOf.get(name)
+  }
+
+  /** Returns the node's number. */
+  register(spec: NodeSpec): number {
+    assert(!this.numberOf.has(spec.node), 'a node is registered once')
+    const node = this.nodes.length
+    this.nodes.push(spec)
+    this.numberOf.set(spec.node, node)
+    this.health.push('ready')
+    this.makeRoom(node + 1, this.deviceCount + spec.devices)
+    this.firstDevice[node] = this.deviceCount
+    this.cpuFree[node] = spec.cpuMilli ?? Infinity
+    this.hostFree[node] = spec.hostMemoryMib ?? Infinity
+    for (let device = this.deviceCount; device < this.deviceCount + spec.devices; device++) {
+      this.deviceFree[device] = wholeGpu
+      this.deviceMemoryFree[device] = spec.deviceMemoryMib ?? Infinity
+      this.deviceReady[device] = 1
+    }
+    this.deviceCount += spec.devices
+    this.registrations++
+    this.refresh(node)
+    return node
+  }
+
+  setHealth(node: number, device: number | null, health: NodeHealth): void {
+    if (device === null) this.health[node] = health
+    else this.deviceReady[this.firstDevice[node]! + device] = health === 'ready' ? 1 : 0
+    this.refresh(node)
+  }
+
+  take(shape: Shape, part: PlacementPart): void {
+    this.change(shape, part, 1)
+  }
+
+  give(shape: Shape, part: PlacementPart): void {
+    this.change(shape, part, -1)
+  }
+
+  accepts(shape: Shape, node: number): boolean {
+    const { models } = shape.request
+    if (models === null) return true
+    const spec = this.nodes[node]!
+    return spec.model === null || models.includes(spec.model)
+  }
+
+  /** GPU milli free on devices of the models that the request accepts. */
+  freeFor(shape: Shape): number {
+    const { models } = shape.request
+    if (models === null) return this.freeTotal
+    return models.reduce((sum, model) => sum + (this.freeByModel.get(model) ?? 0), this.freeByModel.get(null) ?? 0)
+  }
+
+  /** Free thousandths of a device that a request may take; -1 while the device takes nothing. */
+  usable(device: number): number {
+    return this.deviceReady[device] === 1 ? this.deviceFree[device]! : -1
+  }
+
+  partNamed(part: PlacementPart): LeasePart {
+    return {
+      devices: part.devices,
+      memoryMib: part.memoryMib,
+      milli: part.milli,
+      node: this.nodes[part.node]!.node,
+    }
+  }
+
+  partNumbered(part: LeasePart): PlacementPart {
+    const node = this.numberOf.get(part.node)
+    assert(node !== undefined, 'a lease names a registered node')
+    return { devices: part.devices, memoryMib: part.memoryMib, milli: part.milli, node }
+  }
+
+  /** Makes this fleet hold what the other holds; its nodes are taken over, not copied. */
+  copyFrom(other: Fleet): void {
+    for (let node = this.nodes.length; node < other.nodes.length; node++) this.register(other.nodes[node]!)
+    this.health = other.health.slice()
+    this.cpuFree.set(other.cpuFree)
+    this.hostFree.set(other.hostFree)
+    this.freeMilli.set(other.freeMilli)
+    this.wholeFree.set(other.wholeFree)
+    this.version.set(other.version)
+    this.deviceFree.set(other.deviceFree)
+    this.deviceMemoryFree.set(other.deviceMemoryFree)
+    this.deviceReady.set(other.deviceReady)
+    this.freeTotal = other.freeTotal
+    for (const [model, free] of other.freeByModel) this.freeByModel.set(model, free)
+    this.wholeTotal = other.wholeTotal
+    this.tree.copyFrom(other.tree)
+  }
+
+  private change(shape: Shape, part: PlacementPart, sign: 1 | -1): void {
+    const { node, devices, milli, memoryMib } = part
+    const { cpuMilli, hostMemoryMib, devices: wanted } = shape.request
+    const first = this.firstDevice[node]!
+    for (const index of devices) {
+      const free = this.deviceFree[first + index]! - sign * milli
+      assert(free >= 0 && free <= wholeGpu, 'no thousandth of a device is leased twice')
+      this.deviceFree[first + index] = free
+      if (memoryMib > 0) this.deviceMemoryFree[first + index]! -= sign * memoryMib
+    }
+    // Where a workload spans nodes, each gives its part of CPU and host memory.
+    const all = devices.length === wanted
+    if (cpuMilli > 0) this.cpuFree[node]! -= sign * (all ? cpuMilli : Math.ceil((cpuMilli * devices.length) / wanted))
+    if (hostMemoryMib > 0)
+      this.hostFree[node]! -= sign * (all ? hostMemoryMib : Math.ceil((hostMemoryMib * devices.length) / wanted))
+    this.refresh(node)
+  }
+
+  /** Works out a node's sums, and those of the fleet, after a change. */
+  private refresh(node: number): void {
+    const first = this.firstDevice[node]!
+    const end = first + this.nodes[node]!.devices
+    const ready = this.health[node] === 'ready'
+    let free = 0
+    let whole = 0
+    let largest = 0
+    for (let device = first; device < end; device++) {
+      if (this.deviceReady[device] === 0) continue
+      const milli = this.deviceFree[device]!
+      free += milli
+      if (milli === wholeGpu) whole++
+      if (milli > largest) largest = milli
+    }
+    if (!ready) free = whole = 0
+    const rise = free - this.freeMilli[node]!
+    if (rise !== 0) {
+      const { model } = this.nodes[node]!
+      this.freeTotal += rise
+      this.freeByModel.set(model, (this.freeByModel.get(model) ?? 0) + rise)
+    }
+    this.wholeTotal += whole - this.wholeFree[node]!
+    this.freeMilli[node] = free
+    this.wholeFree[node] = whole
+    this.version[node]!++
+    if (ready) this.tree.set(node, largest, whole, this.cpuFree[node]!, this.hostFree[node]!)
+    else this.tree.set(node, -1, -1, -1, -1)
+  }
+
+  private makeRoom(nodes: number, devices: number): void {
+    this.tree.grow(nodes)
+    if (nodes > this.firstDevice.length) {
+      const room = 2 * nodes
+      this.firstDevice = grown(this.firstDevice, new Int32Array(room))
+      this.cpuFree = grown(this.cpuFree, new Float64Array(room))
+      this.hostFree = grown(this.hostFree, new Float64Array(room))
+      this.freeMilli = grown(this.freeMilli, new Int32Array(room))
+      this.wholeFree = grown(this.wholeFree, new Int32Array(room))
+      this.version = grown(this.version, new Int32Array(room))
+    }
+    if (devices > this.deviceFree.length) {
+      const room = 2 * devices
+      this.deviceFree = grown(this.deviceFree, new Int32Array(room))
+      this.deviceMemoryFree = grown(this.deviceMemoryFree, new Float64Array(room))
+      this.deviceReady = grown(this.deviceReady, new Uint8Array(room))
+    }
+  }
+}
+
+const grown = <A extends Int32Array | Float64Array | Uint8Array>(old: A, larger: A): A => {
+  larger.set(old)
+  return larger
+}

@@ -1,0 +1,217 @@
+import { emptyFleetVerdict, type EmptyFleetVerdict } from '../fleet/empty-fleet.ts'
+import { Fleet } from '../fleet/fleet.ts'
+import { DemandSeen, FragmentationMeasure } from '../fleet/fragmentation.ts'
+import { Placer } from '../fleet/placer.ts'
+import { ShapeTable, type Shape } from '../fleet/shape.ts'
+import { assert } from '../kernel/decider.ts'
+import type { EpochMs } from '../kernel/units.ts'
+import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import type {
+  AttemptEnded,
+  CellEvent,
+  PolicyActivated,
+  WorkloadAdmitted,
+  WorkloadHeld,
+  WorkloadSubmitted,
+} from './cell-event.ts'
+import { EndIndex } from './end-index.ts'
+import { WaitingQueue } from './waiting-queue.ts'
+import type { Workload } from './workload.ts'
+
+/**
+ * State of one cell, folded from its stream: the fleet, what waits, what runs, and the policy. `evolve` alone changes
+ * it. What has ended is forgotten: no tick does work that grows with history.
+ */
+export class Cell {
+  readonly name: string
+  now = 0 as EpochMs
+  policy: AllocationPolicy | null = null
+  policyHash: string | null = null
+  readonly fleet = new Fleet()
+  readonly shapes = new ShapeTable()
+  readonly placer = new Placer(this.fleet)
+  readonly demand = new DemandSeen()
+  /** In the policy's order. */
+  queues: ReadonlyArray<WaitingQueue> = []
+  /** Also those that the policy does not have: what waits there is misconfigured. */
+  readonly queueNamed = new Map<string, WaitingQueue>()
+  /** What waits or runs. */
+  readonly workloads = new Map<string, Workload>()
+  readonly ends = new EndIndex()
+  /** Submitted since the last tick. */
+  fresh: Workload[] = []
+  /** Nodes on which something came free since the last tick, each once. */
+  freed = new Set<number>()
+  submissions = 0
+  private mixMeasure: { readonly of: AllocationPolicy; readonly measure: FragmentationMeasure } | null = null
+  private readonly shadows: Fleet[] = []
+  private readonly verdicts = new Map<number, EmptyFleetVerdict & { readonly registrations: number }>()
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** What fragmentation is measured against: the policy's mix, else the demand seen. */
+  get fragmentation(): FragmentationMeasure {
+    const { policy } = this
+    if (policy?.placement.mix == null) return this.demand.fragmentation
+    if (this.mixMeasure?.of !== policy)
+      this.mixMeasure = { of: policy, measure: new FragmentationMeasure(policy.placement.mix) }
+    return this.mixMeasure.measure
+  }
+
+  /** Whether the empty fleet would hold it; worked out once per shape and fleet. */
+  verdict(shape: Shape): EmptyFleetVerdict {
+    const known = this.verdicts.get(shape.index)
+    const { registrations } = this.fleet
+    if (known?.registrations === registrations) return known
+    const verdict = { ...emptyFleetVerdict(this.fleet, shape), registrations }
+    this.verdicts.set(shape.index, verdict)
+    return verdict
+  }
+
+  /** The i-th fleet to try things on: it holds whatever was left there. */
+  shadow(i: number): Fleet {
+    return (this.shadows[i] ??= new Fleet())
+  }
+
+  /**
+   * For a tick that decided nothing and so is not recorded: what waits has been ruled out on the freed nodes. Changes
+   * no decision, only how much the next tick looks at.
+   */
+  settle(): void {
+    for (const workload of this.fresh) if (workload.line !== null) workload.line.fresh = false
+    this.fresh = []
+    this.freed.clear()
+  }
+}
+
+/** Folds one event into the cell, which is changed in place and returned. */
+export const evolve = (cell: Cell, event: CellEvent): Cell => {
+  cell.now = Math.max(cell.now, event.at) as EpochMs
+  switch (event.type) {
+    case 'NodeRegistered':
+      cell.freed.add(cell.fleet.register(event.data))
+      break
+    case 'NodeHealthChanged': {
+      const node = cell.fleet.node(event.data.node)
+      assert(node !== undefined, 'health changes on a registered node')
+      cell.fleet.setHealth(node, event.data.device, event.data.health)
+      cell.freed.add(node)
+      break
+    }
+    case 'PolicyActivated':
+      activate(cell, event.data)
+      break
+    case 'WorkloadSubmitted':
+      submit(cell, event)
+      break
+    case 'AttemptEnded':
+      end(cell, event.data)
+      break
+    case 'Ticked':
+      cell.settle()
+      break
+    case 'WorkloadAdmitted':
+      admit(cell, event)
+      break
+    case 'WorkloadHeld':
+      hold(cell, event)
+      break
+    case 'WorkloadRefused': {
+      const workload = known(cell, event.data.workload)
+      workload.queue.remove(workload)
+      cell.workloads.delete(workload.id)
+      break
+    }
+    case 'EstimateOverran': {
+      const workload = known(cell, event.data.workload)
+      assert(workload.run !== null, 'what overran was running')
+      if (workload.run.expectedEndAt !== null) cell.ends.remove(workload)
+      workload.run = { ...workload.run, expectedEndAt: event.data.expectedEndAt }
+      cell.ends.add(workload)
+      break
+    }
+  }
+  return cell
+}
+
+const known = (cell: Cell, id: string): Workload => {
+  const workload = cell.workloads.get(id)
+  assert(workload !== undefined, 'what is decided about waits or runs')
+  return workload
+}
+
+const activate = (cell: Cell, { document, hash }: PolicyActivated['data']): void => {
+  cell.policy = document
+  cell.policyHash = hash
+  for (const queue of cell.queueNamed.values()) queue.index = -1
+  cell.queues = document.queues.map(({ name, ordering }, index) => {
+    const queue = queueOf(cell, name)
+    queue.ordering = ordering
+    queue.index = index
+    return queue
+  })
+  for (const queue of cell.queueNamed.values()) for (const line of queue.lines) line.fresh = true
+}
+
+const queueOf = (cell: Cell, name: string): WaitingQueue => {
+  const queue = cell.queueNamed.get(name)
+  if (queue !== undefined) return queue
+  const unknown = new WaitingQueue(name, 'fifo', -1)
+  cell.queueNamed.set(name, unknown)
+  return unknown
+}
+
+const submit = (cell: Cell, { at, data }: WorkloadSubmitted): void => {
+  const { request } = data
+  const workload: Workload = {
+    id: data.workload,
+    seq: cell.submissions++,
+    class: data.class,
+    team: data.team,
+    shape: cell.shapes.intern(request),
+    queue: queueOf(cell, data.queue),
+    estimateMs: data.estimateMs,
+    submittedAt: at,
+    attempt: 0,
+    hold: null,
+    previous: null,
+    next: null,
+    line: null,
+    slot: -1,
+    run: null,
+  }
+  cell.workloads.set(workload.id, workload)
+  workload.queue.add(workload)
+  cell.fresh.push(workload)
+  cell.demand.add(request.cpuMilli, request.devices, request.milli)
+}
+
+const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
+  const workload = known(cell, data.workload)
+  const parts = data.lease.map((part) => cell.fleet.partNumbered(part))
+  workload.queue.remove(workload)
+  workload.hold = null
+  workload.attempt = data.attempt
+  workload.run = { startedAt: at, expectedEndAt: data.expectedEndAt, parts }
+  for (const part of parts) cell.fleet.take(workload.shape, part)
+  if (data.expectedEndAt !== null) cell.ends.add(workload)
+}
+
+const hold = (cell: Cell, { at, data }: WorkloadHeld): void => {
+  const workload = known(cell, data.workload)
+  const { code, rule, behind, projectedStartAt } = data
+  workload.hold = { code, rule, behind, since: at, projectedStartAt }
+}
+
+const end = (cell: Cell, data: AttemptEnded['data']): void => {
+  const workload = known(cell, data.workload)
+  assert(workload.run !== null, 'what ended was running')
+  if (workload.run.expectedEndAt !== null) cell.ends.remove(workload)
+  for (const part of workload.run.parts) {
+    cell.fleet.give(workload.shape, part)
+    cell.freed.add(part.node)
+  }
+  cell.workloads.delete(workload.id)
+}

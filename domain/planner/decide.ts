@@ -1,0 +1,117 @@
+import { either as E } from 'fp-ts'
+import { canonicalJson } from '../kernel/canonical-json.ts'
+import type { Decider } from '../kernel/decider.ts'
+import type { EpochMs } from '../kernel/units.ts'
+import { Cell, evolve } from './cell.ts'
+import type {
+  CellDecision,
+  CellEvent,
+  CellInput,
+  NodeHealthChanged,
+  NodeRegistered,
+  WorkloadRefused,
+  WorkloadSubmitted,
+} from './cell-event.ts'
+import { Pass } from './pass.ts'
+
+/** Why an input is not taken. `Repeated` says that the cell has it already: nothing is wrong, and nothing is recorded. */
+export type CellRejection =
+  | { readonly type: 'Repeated' }
+  | { readonly type: 'NodeDiffers' | 'UnknownNode'; readonly node: string }
+  | { readonly type: 'UnknownDevice'; readonly node: string; readonly device: number; readonly devices: number }
+  | { readonly type: 'DuplicateWorkload' | 'UnknownWorkload' | 'NotRunning'; readonly workload: string }
+  | { readonly type: 'WrongAttempt'; readonly workload: string; readonly attempt: number; readonly running: number }
+  | { readonly type: 'TimeWentBack'; readonly at: EpochMs; readonly now: EpochMs }
+
+/** Decisions that follow from an input; the input itself is recorded before them. The cell is left as it was. */
+export const decide = (input: CellInput, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
+  switch (input.type) {
+    case 'NodeRegistered':
+      return registerNode(input, cell)
+    case 'NodeHealthChanged':
+      return changeHealth(input, cell)
+    case 'PolicyActivated':
+      return input.data.hash === cell.policyHash ? repeated : nothing
+    case 'WorkloadSubmitted':
+      return submit(input, cell)
+    case 'AttemptEnded': {
+      const { workload: id, attempt } = input.data
+      const workload = cell.workloads.get(id)
+      if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: id })
+      if (workload.run === null) return E.left({ type: 'NotRunning', workload: id })
+      if (workload.attempt !== attempt)
+        return E.left({ type: 'WrongAttempt', workload: id, attempt, running: workload.attempt })
+      return nothing
+    }
+    case 'Ticked':
+      return input.at < cell.now ? E.left({ type: 'TimeWentBack', at: input.at, now: cell.now }) : tick(input.at, cell)
+  }
+}
+
+/** The cell's decider: `initial` is an empty cell of this name. */
+export const cellDecider = (name: string): Decider<CellInput, Cell, CellEvent, CellRejection> => ({
+  initial: () => new Cell(name),
+  decide,
+  evolve,
+})
+
+const nothing = E.right([])
+const repeated = E.left({ type: 'Repeated' } as const)
+
+const tick = (at: EpochMs, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
+  const { policy } = cell
+  if (policy === null || (policy.poolModes[cell.name] ?? policy.mode) === 'observe') return nothing
+  const pass = new Pass(cell, at)
+  try {
+    return E.right(pass.run())
+  } finally {
+    pass.undo()
+  }
+}
+
+const registerNode = (
+  { data }: NodeRegistered,
+  { fleet }: Cell,
+): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
+  const node = fleet.node(data.node)
+  if (node === undefined) return nothing
+  const same = canonicalJson(data) === canonicalJson(fleet.nodes[node]!)
+  return same ? repeated : E.left({ type: 'NodeDiffers', node: data.node })
+}
+
+const changeHealth = (
+  { data }: NodeHealthChanged,
+  { fleet }: Cell,
+): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
+  const node = fleet.node(data.node)
+  if (node === undefined) return E.left({ type: 'UnknownNode', node: data.node })
+  const { devices } = fleet.nodes[node]!
+  const { device } = data
+  if (device !== null && device >= devices) return E.left({ type: 'UnknownDevice', node: data.node, device, devices })
+  return nothing
+}
+
+/** What the empty fleet could not hold is refused at once, and so stands in nobody's way. */
+const submit = ({ at, data }: WorkloadSubmitted, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
+  const known = cell.workloads.get(data.workload)
+  if (known !== undefined) {
+    const same = known.shape === cell.shapes.intern(data.request) && known.queue.name === data.queue
+    return same ? repeated : E.left({ type: 'DuplicateWorkload', workload: data.workload })
+  }
+  const shape = cell.shapes.intern(data.request)
+  const { holds, hasModel, largestMilli } = cell.verdict(shape)
+  if (holds) return nothing
+  const refused: WorkloadRefused = {
+    type: 'WorkloadRefused',
+    at,
+    data: {
+      code: hasModel ? 'ExceedsFleet' : 'NoMatchingAccelerator',
+      largestMilli,
+      needDevices: shape.request.devices,
+      needMilli: shape.needMilli,
+      rule: 'fleet',
+      workload: data.workload,
+    },
+  }
+  return E.right([refused])
+}

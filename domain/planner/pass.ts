@@ -1,0 +1,225 @@
+import type { Placement } from '../fleet/fleet.ts'
+import { fitsNode } from '../fleet/placement.ts'
+import { everywhere, type PlacementRules } from '../fleet/placer.ts'
+import type { Shape } from '../fleet/shape.ts'
+import { assert } from '../kernel/decider.ts'
+import { Heap } from '../kernel/heap.ts'
+import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import type { Cell } from './cell.ts'
+import type { CellDecision, EstimateOverran, WorkloadAdmitted } from './cell-event.ts'
+import { endOf } from './end-index.ts'
+import { heldDecisions } from './held.ts'
+import type { Line } from './line.ts'
+import { Reservation, type ExpectedEnd } from './reservation.ts'
+import type { WaitingQueue } from './waiting-queue.ts'
+import type { Workload } from './workload.ts'
+
+/** What a queue's pass left behind, for the reasons that are given afterwards. */
+export interface QueueOutcome {
+  readonly queue: WaitingQueue
+  /** First of the queue that did not start; null: none waits. */
+  readonly head: Workload | null
+  /** Where the head's place is kept, if its queue keeps one; null: nothing is known of when it starts. */
+  readonly reservation: Reservation | null
+}
+
+interface Candidate {
+  readonly workload: Workload
+  readonly line: Line
+  /** Null: the whole fleet. */
+  readonly only: ReadonlyArray<number> | null
+}
+
+/** An estimate that turns out too short is doubled, by at least this much. */
+const overrunMin = 60_000
+
+/**
+ * One look at everything that waits, at one instant. What it starts is taken from the fleet while it lasts and given
+ * back by `undo`: the cell is left as it was found.
+ */
+export class Pass {
+  readonly cell: Cell
+  readonly at: EpochMs
+  readonly decisions: CellDecision[] = []
+  readonly started = new Map<Workload, Placement>()
+  readonly outcomes: QueueOutcome[] = []
+  /** In the order of the queues; each binds what is started after it. */
+  readonly reservations: Reservation[] = []
+  private readonly rules: PlacementRules
+  private readonly overran = new Map<Workload, number>()
+  private shadowsUsed = 0
+  private readonly freed: ReadonlyArray<number>
+  /** What fits nowhere now is held by want of capacity alone, so that only freed nodes need be looked at again. */
+  private readonly onlyCapacityHolds: boolean
+
+  constructor(cell: Cell, at: EpochMs) {
+    const { policy } = cell
+    assert(policy !== null, 'a pass follows a policy')
+    this.cell = cell
+    this.at = at
+    this.freed = [...cell.freed].sort((a, b) => a - b)
+    this.onlyCapacityHolds = policy.queues.every(({ ordering }) => ordering === 'greedy')
+    this.rules = { policy: policy.placement, fragmentation: cell.fragmentation }
+  }
+
+  run(): ReadonlyArray<CellDecision> {
+    this.findOverruns()
+    for (const queue of this.cell.queues) {
+      if (queue.ordering === 'greedy') {
+        this.outcomes.push({ queue, head: null, reservation: null })
+        this.startWhatFits(queue)
+        continue
+      }
+      const head = this.startFromHead(queue)
+      const keeps = queue.ordering === 'reserve' && head !== null && (queue.size > 1 || this.cell.queues.length > 1)
+      const reservation = keeps ? this.reserve(head.shape) : null
+      this.outcomes.push({ queue, head, reservation })
+      if (reservation === null) continue
+      this.reservations.push(reservation)
+      this.startWhatFits(queue)
+    }
+    this.decisions.push(...heldDecisions(this))
+    return this.decisions
+  }
+
+  /** First of the line that still waits as the pass stands. */
+  firstNotStarted(line: Line): Workload | null {
+    return this.notStarted(line, 0)
+  }
+
+  undo(): void {
+    for (const [workload, placement] of this.started)
+      for (const part of placement.parts) this.cell.fleet.give(workload.shape, part)
+  }
+
+  /** A place that could be kept for such a request, as things stand in this pass. */
+  reserve(shape: Shape): Reservation {
+    return new Reservation(shape, this.cell.fleet, this.cell.shadow(this.shadowsUsed++), this.expectedEnds())
+  }
+
+  private findOverruns(): void {
+    for (const workload of this.cell.ends) {
+      if (endOf(workload) > this.at) break
+      const { startedAt } = workload.run!
+      const expectedEndAt = (this.at + Math.max(overrunMin, this.at - startedAt)) as EpochMs
+      this.overran.set(workload, expectedEndAt)
+      this.decisions.push({
+        type: 'EstimateOverran',
+        at: this.at,
+        data: { attempt: workload.attempt, expectedEndAt, workload: workload.id },
+      } satisfies EstimateOverran)
+    }
+  }
+
+  /** Starts in order up to the first that may not; returns that one. */
+  private startFromHead(queue: WaitingQueue): Workload | null {
+    for (let workload = queue.head; workload !== null; workload = workload.next)
+      if (this.start(workload, null) !== 'started') return workload
+    return null
+  }
+
+  /** Goes through the queue in order and starts whatever fits and delays no reservation. */
+  private startWhatFits(queue: WaitingQueue): void {
+    const candidates = new Heap<Candidate>(({ workload }) => workload.seq)
+    for (const line of queue.lines) {
+      const only = this.placesFor(line)
+      const workload = only?.length === 0 ? null : this.notStarted(line, 0)
+      if (workload !== null) candidates.push({ workload, line, only })
+    }
+    for (let candidate = candidates.pop(); candidate !== undefined; candidate = candidates.pop()) {
+      const { workload, line, only } = candidate
+      const outcome = this.start(workload, only)
+      const next = outcome === 'no room' ? null : this.nextOf(candidate, outcome)
+      if (next !== null) candidates.push({ workload: next, line, only })
+    }
+  }
+
+  private nextOf({ workload, line }: Candidate, outcome: 'started' | 'delays'): Workload | null {
+    const { slot } = workload
+    if (outcome === 'started') return this.notStarted(line, slot + 1)
+    const latest = this.reservations.reduce((most, { at }) => Math.max(most, at), -Infinity)
+    return this.notStarted(line, slot + 1, latest - this.at)
+  }
+
+  /** The line's first from this slot on that has not started in this pass and is expected to run so long at most. */
+  private notStarted(line: Line, slot: number, limitMs = Infinity): Workload | null {
+    const from = (at: number) => (limitMs === Infinity ? line.atOrAfter(at) : line.endingWithin(at, limitMs))
+    let workload = from(slot)
+    while (workload !== null && this.started.has(workload)) workload = from(workload.slot + 1)
+    return workload
+  }
+
+  /** Where a line's requests may fit; null: anywhere in the fleet. */
+  private placesFor(line: Line): ReadonlyArray<number> | null {
+    if (line.fresh || !this.onlyCapacityHolds) return null
+    const { span, devices } = line.shape.request
+    if (span !== 'node' && devices > 0) return this.freed.length === 0 ? [] : null
+    return this.freed.filter((node) => fitsNode(this.cell.fleet, line.shape, node))
+  }
+
+  private start(workload: Workload, only: ReadonlyArray<number> | null): 'started' | 'delays' | 'no room' {
+    const { placer } = this.cell
+    const { shape, seq } = workload
+    const placement = placer.place(shape, this.rules, seq, only === null ? everywhere : { only, except: -1 })
+    if (placement === null) return 'no room'
+    const endAt = workload.estimateMs === null ? Infinity : this.at + workload.estimateMs
+    if (this.allowed(shape, placement, endAt)) return this.take(workload, placement)
+    if (shape.request.span !== 'node') return 'delays'
+    // The head may need just that node: beside it the place stays.
+    const beside = placer.place(shape, this.rules, seq, { only, except: placement.parts[0]!.node })
+    if (beside !== null && this.allowed(shape, beside, endAt)) return this.take(workload, beside)
+    return 'delays'
+  }
+
+  private allowed(shape: Shape, placement: Placement, endAt: number): boolean {
+    for (let i = 0; i < this.reservations.length; i++) {
+      if (this.reservations[i]!.allows(shape, placement, endAt)) continue
+      while (--i >= 0) this.reservations[i]!.retract(shape, placement, endAt)
+      return false
+    }
+    return true
+  }
+
+  private take(workload: Workload, placement: Placement): 'started' {
+    const { fleet } = this.cell
+    const { shape, estimateMs, queue } = workload
+    const { alternative, score } = placement
+    const freeMilli = fleet.freeTotal
+    for (const part of placement.parts) fleet.take(shape, part)
+    this.started.set(workload, placement)
+    this.decisions.push({
+      type: 'WorkloadAdmitted',
+      at: this.at,
+      data: {
+        alternative: alternative && { node: fleet.nodes[alternative.node]!.node, score: alternative.score },
+        attempt: workload.attempt + 1,
+        expectedEndAt: estimateMs === null ? null : ((this.at + estimateMs) as EpochMs),
+        freeMilli,
+        lease: placement.parts.map((part) => fleet.partNamed(part)),
+        needMilli: shape.needMilli,
+        rule: `spec.queues[${queue.index}].ordering`,
+        score,
+        waitedMs: (this.at - workload.submittedAt) as DurationMs,
+        workload: workload.id,
+      },
+    } satisfies WorkloadAdmitted)
+    return 'started'
+  }
+
+  /** Ends of what runs and of what this pass started, soonest first. */
+  private *expectedEnds(): Generator<ExpectedEnd> {
+    const extra: ExpectedEnd[] = []
+    for (const [workload, at] of this.overran) extra.push({ at, shape: workload.shape, parts: workload.run!.parts })
+    for (const [{ estimateMs, shape }, { parts }] of this.started)
+      if (estimateMs !== null) extra.push({ at: this.at + estimateMs, shape, parts })
+    extra.sort((a, b) => a.at - b.at)
+    let i = 0
+    for (const workload of this.cell.ends) {
+      if (this.overran.has(workload)) continue
+      const at = endOf(workload)
+      while (i < extra.length && extra[i]!.at <= at) yield extra[i++]!
+      yield { at, shape: workload.shape, parts: workload.run!.parts }
+    }
+    yield* extra.slice(i)
+  }
+}
