@@ -1,5 +1,6 @@
-import { found, Objection, scalar, shown, type Reader } from './document.ts'
+import { Objection, scalar, type Reader } from './document.ts'
 import type { CpuMilli, DurationMs, EpochMs, Mebibytes } from './units.ts'
+import { found, shown } from './wording.ts'
 
 /** How durations, amounts and instants are written in a document, and back. */
 

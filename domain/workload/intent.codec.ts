@@ -6,7 +6,6 @@ import {
   name,
   needed,
   Objection,
-  found,
   oneOf,
   optional,
   record,
@@ -19,6 +18,7 @@ import {
 } from '../kernel/document.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import { cpu, cpuText, duration, durationText, instant, instantText, memory, memoryText } from '../kernel/quantity.ts'
+import { found } from '../kernel/wording.ts'
 import { wholeGpu, type CpuMilli, type DurationMs, type GpuMilli, type Mebibytes } from '../kernel/units.ts'
 import type { WorkloadIntent } from './intent.ts'
 import type { Span } from './request.ts'
