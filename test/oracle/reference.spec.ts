@@ -10,7 +10,7 @@ const pods = (list: string) => podsOf(sharedData(`openb/openb_pod_list_${list}.c
 const machines = (list: 'all' | 'gpu') => machinesOf(sharedData(`openb/openb_node_list_${list}_node.csv`))
 const rounded = (value: number, digits: number): number => Number(value.toFixed(digits))
 
-type FillRow = readonly [
+type FillRow = [
   nodes: 'all' | 'gpu',
   list: string,
   rule: FillRule,
@@ -69,7 +69,7 @@ describeOnData('the slow static fill', () => {
   })
 })
 
-type ReplayRow = readonly [
+type ReplayRow = [
   gpus: number,
   rule: ReplayOrdering,
   waiting: number,
@@ -139,7 +139,7 @@ describeOnData('the slow replay by time', () => {
   })
 })
 
-type CountRow = readonly [
+type CountRow = [
   cluster: string,
   capacity: number,
   rule: CountOrdering,

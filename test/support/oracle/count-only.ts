@@ -67,7 +67,8 @@ export const countSlowly = (jobs: ReadonlyArray<ItpJob>, capacity: number, order
       })
       return
     }
-    let [at, extra] = reservationFor(head)
+    const [at, extraThen] = reservationFor(head)
+    let extra = extraThen
     queue = queue.filter((job) => {
       if (job === head || job.gpus > free) return true
       const inTime = now + job.run <= at
