@@ -166,8 +166,11 @@ export const record = <M extends Members>(
       }
       const got: Record<string, unknown> = {}
       for (const [name, { reader, absent }] of table) {
-        if (Object.hasOwn(value, name)) got[name] = notes.read(reader, value[name], name)
-        else if (absent !== null) got[name] = absent.value
+        if (Object.hasOwn(value, name)) {
+          if (value[name] === null && absent !== null)
+            notes.add('is empty', `leave it out, or give ${reader.expected}`, name)
+          else got[name] = notes.read(reader, value[name], name)
+        } else if (absent !== null) got[name] = absent.value
         else notes.add('is missing', `add it: ${reader.expected}`, name)
       }
       for (const key of Object.keys(value)) if (!table.has(key)) noteUnknown(key, names, notes)
@@ -298,7 +301,7 @@ export const wholeNumber = <N extends number = number>(min: number, max: number)
   return scalar(expected, (value) => {
     if (typeof value !== 'number') {
       const digits = typeof value === 'string' && /^-?\d+$/.test(value)
-      return new Objection(`found ${found(value)}`, digits ? `${expected}, without quotes` : undefined)
+      return new Objection(`found ${found(value)}`, digits ? `give ${expected}, without quotes` : undefined)
     }
     if (!Number.isFinite(value)) return new Objection(`${value} is not a number that can be counted with`)
     if (value < min) return new Objection(`${value} is below ${min}`)
@@ -308,9 +311,15 @@ export const wholeNumber = <N extends number = number>(min: number, max: number)
   })
 }
 
-export const flag: Reader<boolean> = scalar('true or false', (value) =>
-  typeof value === 'boolean' ? value : new Objection(`found ${found(value)}`),
-)
+export const flag: Reader<boolean> = scalar('true or false', (value) => {
+  if (typeof value === 'boolean') return value
+  const meant = /^(yes|y|on|true)$/i.test(String(value))
+    ? true
+    : /^(no|n|off|false)$/i.test(String(value))
+      ? false
+      : null
+  return new Objection(`found ${found(value)}`, meant === null ? undefined : `write ${meant}`)
+})
 
 export const oneOf = <const T extends string>(words: ReadonlyArray<T>): Reader<T> =>
   scalar(words.length === 1 ? words[0]! : `one of ${words.join(', ')}`, (value) => {
@@ -320,6 +329,17 @@ export const oneOf = <const T extends string>(words: ReadonlyArray<T>): Reader<T
     return new Objection(`found ${found(value)}`, meant === null ? undefined : `did you mean ${meant}?`)
   })
 
+/** The one word that says how a document is to be read. */
+export const version = (word: string): Reader<string> =>
+  scalar(word, (value) =>
+    value === word
+      ? word
+      : new Objection(
+          `found ${found(value)}, and this release reads ${word}`,
+          `write ${word}, or upgrade to a release that reads what is written`,
+        ),
+  )
+
 const nameHint = `printable, without blanks, 1 to ${nameLengthMax} characters`
 
 /** What things are called: see ids.ts. */
@@ -327,7 +347,7 @@ export const name: Reader<string> = scalar(`a name: ${nameHint}`, (value) => {
   if (typeof value !== 'string')
     return new Objection(
       `found ${found(value)}`,
-      typeof value === 'number' ? `put it in quotes if it is a name: "${value}"` : undefined,
+      typeof value === 'number' ? 'put it in quotes if it is a name' : undefined,
     )
   const objection = nameObjection(value)
   return objection === null ? value : new Objection(`${shown(value)} ${objection}`)

@@ -13,8 +13,7 @@ const durationForm = /^(?:(\d{1,15})d)?(?:(\d{1,15})h)?(?:(\d{1,15})m(?!s))?(?:(
 export const duration = (minMs: number): Reader<DurationMs> => {
   const expected = `a duration from ${durationText(minMs as DurationMs)} to ${durationText(durationMax)}, such as 90s or 2h30m`
   return scalar(expected, (value) => {
-    if (typeof value === 'number')
-      return new Objection(`${value} has no unit`, `write it with its unit, such as ${value}s`)
+    if (typeof value === 'number') return unitless(value, 's')
     if (typeof value !== 'string') return new Objection(`found ${found(value)}`)
     const parts = value === '' ? null : durationForm.exec(value)
     if (parts === null) return new Objection(`${shown(value)} is not a duration`, durationMend(value))
@@ -25,6 +24,13 @@ export const duration = (minMs: number): Reader<DurationMs> => {
       ? new Objection(`${shown(value)} is below ${durationText(minMs as DurationMs)}`)
       : (total as DurationMs)
   })
+}
+
+const unitless = (value: number, unit: string): Objection => {
+  if (!Number.isFinite(value)) return new Objection(`${value} is not a number that can be counted with`)
+  return value < 0
+    ? new Objection(`${value} is below 0, and has no unit`)
+    : new Objection(`${value} has no unit`, `write it with its unit, such as ${value}${unit}`)
 }
 
 const durationMend = (text: string): string => {
@@ -63,8 +69,7 @@ export const memoryMaxMib = 2 ** 30
 /** `60Gi`, `512Mi`, `80G`: a whole number with a Kubernetes suffix; in MiB, rounded up. */
 export const memory = (minMib: number): Reader<Mebibytes> =>
   scalar(`an amount of memory from ${minMib}Mi to ${memoryMaxMib}Mi, such as 60Gi or 512Mi`, (value) => {
-    if (typeof value === 'number')
-      return new Objection(`${value} has no unit`, `write it with its unit, such as ${value}Gi`)
+    if (typeof value === 'number') return unitless(value, 'Gi')
     if (typeof value !== 'string') return new Objection(`found ${found(value)}`)
     const [, digits, unit] = /^(\d{1,15})(Ki|Mi|Gi|Ti|k|M|G|T)$/.exec(value) ?? []
     if (digits === undefined || unit === undefined)

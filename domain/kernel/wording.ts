@@ -4,8 +4,8 @@
 const shownMax = 60
 
 /** A text in quotes for a message, cut to a bearable length, with whatever a terminal would obey written as an escape. */
-export const shown = (text: string): string => {
-  const quoted = JSON.stringify(text.length > shownMax ? `${text.slice(0, shownMax)}...` : text)
+export const shown = (text: string, lengthMax = shownMax): string => {
+  const quoted = JSON.stringify(text.length > lengthMax ? `${text.slice(0, lengthMax)}...` : text)
   return quoted.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, i) => character.charCodeAt(i))
       .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)

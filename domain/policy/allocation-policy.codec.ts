@@ -12,6 +12,7 @@ import {
   prose,
   record,
   wholeNumber,
+  version,
   type Decode,
   type Loose,
   type Notes,
@@ -101,7 +102,7 @@ const queues = listOf(
 )
 
 const document = record({
-  apiVersion: optional(oneOf([apiVersion]), apiVersion),
+  apiVersion: optional(version(apiVersion), apiVersion),
   kind: optional(oneOf([kind]), kind),
   metadata: optional(
     record({

@@ -11,6 +11,7 @@ import {
   record,
   scalar,
   wholeNumber,
+  version,
   type Decode,
   type Loose,
   type Notes,
@@ -186,7 +187,7 @@ const times = ({ preemption, expectedDuration }: Loose<Spec>, notes: Notes): voi
 }
 
 const document = record({
-  apiVersion: optional(oneOf([apiVersion]), apiVersion),
+  apiVersion: optional(version(apiVersion), apiVersion),
   kind: optional(oneOf([kind]), kind),
   metadata: optional(
     record({

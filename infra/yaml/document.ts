@@ -91,14 +91,10 @@ const readParts = <A>(
     const plain = plainOf(document, place)
     faults.push(...plain.faults)
     if (!plain.whole) continue
-    const spoken = new Set(plain.faults.map(({ path }) => path))
     for (const part of partsOf(document, plain.value, listed)) {
       const read = decode(part.value)
       if (E.isLeft(read)) {
-        for (const fault of read.left) {
-          const placed = placedIn(part, fault, place)
-          if (!spoken.has(placed.path)) faults.push(placed)
-        }
+        for (const fault of read.left) faults.push(placedIn(part, fault, place))
         continue
       }
       got.push(read.right)

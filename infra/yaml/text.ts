@@ -127,9 +127,12 @@ const mends: { readonly [code: string]: string } = {
   UNEXPECTED_TOKEN: 'remove it, or put the text in quotes',
 }
 
+/** The parser's messages repeat what they are about. */
+const messageMax = 200
+
 const yamlFault = (error: YAMLError, place: ParsedText['place']): Fault => ({
   path: '$',
-  reason: `is not YAML: ${shown(error.message).slice(1, -1).replaceAll('\\"', '"')}`,
+  reason: `is not YAML: ${shown(error.message, messageMax).slice(1, -1).replaceAll('\\"', '"')}`,
   mend: mends[error.code] ?? 'mend it here; a text with : or # in it needs quotes',
   ...place(error.pos[0]),
 })

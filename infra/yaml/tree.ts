@@ -18,6 +18,9 @@ export interface Plain {
 /** How JSON writes a number; whatever else YAML takes for one is better said plainly. */
 const plainNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 
+/** Longer paths are of what nests too much; nobody follows them to their end. */
+const pathMax = 16
+
 class TooMuch extends Error {
   readonly fault: Fault
   constructor(fault: Fault) {
@@ -33,7 +36,7 @@ export const plainOf = (document: Document.Parsed, place: ParsedText['place']): 
   let aliased = 0
 
   const fault = (node: Node | null | undefined, reason: string, mend: string): Fault => ({
-    path: pathOf(steps),
+    path: pathOf(steps.slice(0, pathMax)),
     reason,
     mend,
     ...place(node?.range?.[0] ?? 0),
@@ -41,9 +44,10 @@ export const plainOf = (document: Document.Parsed, place: ParsedText['place']): 
 
   const scalar = (node: Scalar): unknown => {
     const { value, source } = node
-    if (typeof value === 'number' && source !== undefined && !plainNumber.test(source)) {
-      const written = Number.isFinite(value) ? `write ${value}, or ${shown(source)} for a text` : 'write a number'
-      faults.push(fault(node, `${shown(source)} can be read in more than one way`, written))
+    // What is not finite is refused wherever a number is read.
+    if (typeof value === 'number' && Number.isFinite(value) && source !== undefined && !plainNumber.test(source)) {
+      const mend = `write ${value}, or ${shown(source)} with quotes if it is a text`
+      faults.push(fault(node, `${shown(source)} can be read in more than one way`, mend))
     }
     return value
   }
