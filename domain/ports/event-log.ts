@@ -36,10 +36,24 @@ export type ExpectedRevision = number
 
 export type LogUnavailable = {
   readonly type: 'LogUnavailable'
-  /** What is in the way: the disk is full, another process holds the log, a newer release wrote it, it is damaged ... */
-  readonly kind: 'full' | 'locked' | 'newer-schema' | 'damaged' | 'read-only' | 'closed' | 'input-output'
+  /**
+   * What is in the way: the disk is full, another process holds the log, too much waits to be written, there is no log,
+   * a newer release wrote it, it is damaged ...
+   */
+  readonly kind:
+    | 'full'
+    | 'locked'
+    | 'busy'
+    | 'absent'
+    | 'newer-schema'
+    | 'damaged'
+    | 'read-only'
+    | 'closed'
+    | 'input-output'
   readonly reason: string
   readonly mend: string
+  /** Of the first event that is damaged, where it is known. */
+  readonly position?: number
 }
 
 export type AppendFault =

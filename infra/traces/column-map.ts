@@ -1,7 +1,7 @@
+import { nearest, shown } from '../../domain/kernel/wording.ts'
 import { either as E } from 'fp-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
-import { didYouMean } from './closest.ts'
-import { faultList, quoted } from './fault-list.ts'
+import { faultList } from './fault-list.ts'
 
 /** What a table may say about a job, under the names that `--map` and NDJSON use (docs/import.md). */
 export const jobFields = [
@@ -29,6 +29,12 @@ export const timeUnits = ['ms', 's', 'm', 'h'] as const
 export type TimeUnit = (typeof timeUnits)[number]
 export const unitMs: { readonly [U in TimeUnit]: number } = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
+/** `did you mean submit?`, or all there are. */
+export const mendName = (name: string, names: ReadonlyArray<string>): string => {
+  const meant = nearest(name, names)
+  return meant === null ? `use one of ${names.join(', ')}` : `did you mean ${meant}?`
+}
+
 const isJobField = (name: string): name is JobField => (jobFields as ReadonlyArray<string>).includes(name)
 
 /** Reads `submit=start,duration=run_ms,gpus=n`. */
@@ -42,9 +48,8 @@ export const parseColumnMap = (text: string): E.Either<ReadonlyArray<Fault>, Col
     const equals = pair.indexOf('=')
     const field = pair.slice(0, Math.max(equals, 0)).trim()
     const column = pair.slice(equals + 1).trim()
-    if (equals < 0 || field === '' || column === '') refuse(`${quoted(pair)} is not FIELD=COLUMN`, 'write submit=start')
-    else if (!isJobField(field))
-      refuse(`there is no field ${quoted(field)}${didYouMean(field, jobFields)}`, `use one of ${jobFields.join(', ')}`)
+    if (equals < 0 || field === '' || column === '') refuse(`${shown(pair)} is not FIELD=COLUMN`, 'write submit=start')
+    else if (!isJobField(field)) refuse(`there is no field ${shown(field)}`, mendName(field, jobFields))
     else if (map.has(field)) refuse(`${field} is given twice`, 'name one column for it')
     else map.set(field, column)
   }

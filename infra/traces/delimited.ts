@@ -1,7 +1,7 @@
+import { nearest, shown } from '../../domain/kernel/wording.ts'
 import { CsvError, parse } from 'csv-parse/sync'
-import { closest } from './closest.ts'
 import type { Column, RowSink } from './job-table.ts'
-import { quoted, type FaultList } from './fault-list.ts'
+import type { FaultList } from './fault-list.ts'
 import { lineBytesMax, readLines, type FileUnreadable } from './lines.ts'
 
 /**
@@ -113,20 +113,26 @@ export const findColumns = <Key>(
       found.set(key, { index, name })
       continue
     }
-    const meant = closest(name, spare)
-    if (!required && meant === undefined) continue
-    const reason = meant === undefined ? 'there is no such column' : `there is no such column, but ${quoted(meant)}`
+    const meant = required ? nearest(name, spare) : misspelt(name, spare)
+    if (!required && meant === null) continue
+    const reason = meant === null ? 'there is no such column' : `there is no such column, but ${shown(meant)}`
     faults.add({ path: name, line, reason, mend: mendColumn(names, meant) })
   }
   return faults.count() > before ? null : found
 }
 
+/** As `nearest`, but sure enough to refuse a file for: short names lie near too many others. */
+export const misspelt = (name: string, among: ReadonlyArray<string>): string | null => {
+  const meant = nearest(name, among)
+  return meant !== null && (name.length > 4 || meant.toLowerCase() === name.toLowerCase()) ? meant : null
+}
+
 const namesToldMax = 20
-const mendColumn = (names: ReadonlyArray<string>, meant: string | undefined): string => {
-  if (meant !== undefined) return 'did you mean it? Rename the column, or map it'
+const mendColumn = (names: ReadonlyArray<string>, meant: string | null): string => {
+  if (meant !== null) return 'did you mean it? Rename the column, or map it'
   const only = names[0] ?? ''
   const separator = names.length === 1 ? [';', '\t', '|', ' '].find((character) => only.includes(character)) : undefined
-  if (separator !== undefined) return `the header has no comma, but ${quoted(separator)}: save it with commas`
-  const told = names.slice(0, namesToldMax).map((name) => name.slice(0, 40))
+  if (separator !== undefined) return `the header has no comma, but ${shown(separator)}: save it with commas`
+  const told = names.slice(0, namesToldMax).map((name) => (/^[\w.-]{1,60}$/.test(name) ? name : shown(name)))
   return `the header has ${told.join(', ')}${names.length > namesToldMax ? ', ...' : ''}`
 }

@@ -22,8 +22,3 @@ export const faultList = (): FaultList => {
     },
   }
 }
-
-const quotedMax = 40
-/** What stood there, fit to be printed: cut short, control characters escaped. */
-export const quoted = (text: string): string =>
-  JSON.stringify(text.length > quotedMax ? `${text.slice(0, quotedMax)}...` : text)

@@ -1,10 +1,13 @@
+import { nameObjection } from '../../domain/kernel/ids.ts'
+import { cpuMaxMilli, durationMax, memoryMaxMib } from '../../domain/kernel/quantity.ts'
+import { shown } from '../../domain/kernel/wording.ts'
 import type { CpuMilli, DurationMs, EpochMs, GpuMilli, Mebibytes } from '../../domain/kernel/units.ts'
 import { wholeGpu } from '../../domain/kernel/units.ts'
 import type { RecordedRun } from '../../domain/simulation/recorded-run.ts'
 import type { TraceJob } from '../../domain/simulation/trace-job.ts'
 import type { Span } from '../../domain/workload/request.ts'
 import type { JobField } from './column-map.ts'
-import { quoted, type FaultList } from './fault-list.ts'
+import type { FaultList } from './fault-list.ts'
 import { numberText } from './number-text.ts'
 
 /** A column by its place among the cells of a row, and the name that faults call it. */
@@ -42,16 +45,9 @@ export interface JobTable {
 
 export const jobsMax = 2_000_000
 export const gpusPerJobMax = 1_000_000
-const idLengthMax = 256
-/** Thousandths of a core, mebibytes: sums over `jobsMax` rows stay exact. */
-const amountMax = 1_000_000_000
 /** 9999-12-31T23:59:59.999Z */
 const instantMsMax = 253_402_300_799_999
-/** A hundred years of 365.25 days. */
-const durationMsMax = 3_155_760_000_000
-
-// eslint-disable-next-line no-control-regex -- control characters are what it is there to find
-const control = /[\u0000-\u001f\u007f]/
+const modelsMax = 64
 
 export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
   const jobs: Array<TraceJob> = []
@@ -102,9 +98,9 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
       const scaled = value * scale
       return Number.isInteger(scaled) ? scaled : Math.round(scaled)
     }
-    if (Number.isNaN(value)) refuse(at, `${quoted(text)} is not a number`, 'write a decimal number')
-    else if (value < 0) refuse(at, `${quoted(text)} is below 0`, 'write a number from 0 on')
-    else refuse(at, `${quoted(text)} is too large`, `the most is ${max / scale}`)
+    if (Number.isNaN(value)) refuse(at, `${shown(text)} is not a number`, 'write a decimal number')
+    else if (value < 0) refuse(at, `${shown(text)} is below 0`, 'write a number from 0 on')
+    else refuse(at, `${shown(text)} is too large`, `the most is ${max / scale}`)
     return empty
   }
   /** As `amount`, where an empty cell is a fault unless the table is sparse. */
@@ -124,8 +120,8 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     return cell
   }
   const checkName = (at: Column, cell: string): void => {
-    if (cell.length > idLengthMax) refuse(at, `is ${cell.length} characters long`, `the most is ${idLengthMax}`)
-    if (control.test(cell)) refuse(at, `${quoted(cell)} has a control character`, 'leave it out')
+    const objection = nameObjection(cell)
+    if (objection !== null) refuse(at, `${shown(cell)} ${objection}`, 'write another name, or leave the column out')
   }
   const models = (at: Column | undefined): ReadonlyArray<string> | null => {
     if (at === undefined) return null
@@ -133,10 +129,10 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     if (cell === '') return null
     const seen = specs.get(cell)
     if (seen !== undefined) return seen
-    checkName(at, cell)
-    const parts = cell.split('|').map((model) => model.trim())
-    if (parts.includes('')) refuse(at, `${quoted(cell)} has an empty model`, 'join the models with one |')
-    const set = [...new Set(parts)].sort()
+    const set = [...new Set(cell.split('|').map((model) => model.trim()))].sort()
+    const objection = set.map(nameObjection).find((found) => found !== null)
+    if (objection !== undefined) refuse(at, `${shown(cell)}: a model ${objection}`, 'join their names with one |')
+    if (set.length > modelsMax) refuse(at, `has ${set.length} models`, `the most is ${modelsMax}`)
     specs.set(cell, set)
     return set
   }
@@ -148,7 +144,7 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     const id = written === '' && shape.sparse ? generated : written
     if (id === '') refuse(column.id, 'is empty', 'give every job an id of its own')
     else checkName(column.id, id)
-    if (ids.has(id)) refuse(column.id, `${quoted(id)} is there twice`, 'give every job an id of its own')
+    if (ids.has(id)) refuse(column.id, `${shown(id)} is there twice`, 'give every job an id of its own')
     ids.add(id)
     return id
   }
@@ -156,12 +152,12 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
   const gpus = (): readonly [devices: number, milli: number] => {
     if (column.gpus === undefined) return [0, 0]
     const count = numberText(cells[column.gpus.index]!)
-    const asPart = column.milli === undefined && count > 0 && count < 1
-    if (asPart) return [1, Math.ceil(Math.round(count * 1e9) / 1e6)]
+    const milliIsStated = column.milli !== undefined && cells[column.milli.index] !== ''
+    if (count > 0 && count < 1 && !milliIsStated) return [1, Math.ceil(Math.round(count * 1e9) / 1e6)]
     if (cells[column.gpus.index] === '') refuse(column.gpus, 'is empty', 'write 0 for a job without GPUs')
     const devices = amount(column.gpus, gpusPerJobMax, 1, 0)
     if (count > 0 && !Number.isInteger(count))
-      refuse(column.gpus, `${quoted(cells[column.gpus.index]!)} is not a whole number`, 'several GPUs are whole ones')
+      refuse(column.gpus, `${shown(cells[column.gpus.index]!)} is not a whole number`, 'several GPUs are whole ones')
     if (devices === 0) return [0, 0]
     if (shape.wholeGangs && devices > 1) return [devices, wholeGpu]
     return [devices, amount(column.milli, wholeGpu, 1, wholeGpu)]
@@ -170,7 +166,7 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     const { duration, end } = column
     if (end === undefined || cells[end.index] === '') {
       if (duration === undefined && end !== undefined) return filled(end, 0, 1)
-      return filled(duration, durationMsMax, shape.unitMs)
+      return filled(duration, durationMax, shape.unitMs)
     }
     if (duration !== undefined && cells[duration.index] !== '')
       refuse(end, 'stands beside a duration', 'give one of them')
@@ -193,21 +189,21 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     const submitAt = filled(column.submit, instantMsMax, shape.unitMs)
     const runMs = runTime(submitAt)
     const [devices, milli] = gpus()
-    const memoryMib = amount(column.deviceMemory, amountMax, 1, 0)
+    const memoryMib = amount(column.deviceMemory, memoryMaxMib, 1, 0)
     if (devices > 0 && milli === 0 && memoryMib === 0 && faults.count() === before)
       refuse(column.milli ?? column.gpus!, 'asks for no part of a GPU', 'give from 1 to 1000 thousandths, or 0 GPUs')
     const job: TraceJob = {
       id,
       submitAt: submitAt as EpochMs | null,
       runMs: runMs as DurationMs | null,
-      estimateMs: amount(column.estimate, durationMsMax, shape.unitMs, null) as DurationMs | null,
+      estimateMs: amount(column.estimate, durationMax, shape.unitMs, null) as DurationMs | null,
       class: text(column.class, 'default'),
       queue: text(column.queue, 'default'),
       team: text(column.team, 'default'),
       request: {
-        cpuMilli: amount(column.cpu, amountMax, 1, 0) as CpuMilli,
+        cpuMilli: amount(column.cpu, cpuMaxMilli, 1, 0) as CpuMilli,
         devices,
-        hostMemoryMib: amount(column.memory, amountMax, 1, 0) as Mebibytes,
+        hostMemoryMib: amount(column.memory, memoryMaxMib, 1, 0) as Mebibytes,
         memoryMib: memoryMib as Mebibytes,
         milli: milli as GpuMilli,
         models: models(column.models),
@@ -216,7 +212,7 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     }
     const scheduledAt = amount(shape.scheduled, instantMsMax, shape.unitMs, null) as EpochMs | null
     const phase = text(shape.phase, '')
-    const written = records ? text(column.models, '') : ''
+    const written = records && column.models !== undefined ? cells[column.models.index]! : ''
     if (faults.count() > before) return true
     jobs.push(job)
     if (records)

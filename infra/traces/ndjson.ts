@@ -1,8 +1,9 @@
+import { shown } from '../../domain/kernel/wording.ts'
 import type { Span } from '../../domain/workload/request.ts'
-import { closest } from './closest.ts'
 import type { ColumnMap } from './column-map.ts'
+import { misspelt } from './delimited.ts'
 import { wantedFields } from './csv.ts'
-import { quoted, type FaultList } from './fault-list.ts'
+import type { FaultList } from './fault-list.ts'
 import { jobTable, type JobTable } from './job-table.ts'
 import { readLines, type FileUnreadable } from './lines.ts'
 
@@ -30,10 +31,9 @@ export const readNdjson = async (
   const checkStranger = (object: object, member: string, line: number): void => {
     if (strangers.has(member) || strangers.size >= strangersMax) return
     strangers.add(member)
-    const missing = names.filter((name) => !Object.hasOwn(object, name))
-    const meant = closest(member, missing)
+    const meant = names.find((name) => !Object.hasOwn(object, name) && misspelt(name, [member]) !== null)
     if (meant === undefined) return
-    faults.add({ path: member, line, reason: 'is no member of a job', mend: `did you mean ${meant}?` })
+    faults.add({ path: shown(member), line, reason: 'is no member of a job', mend: `did you mean ${meant}?` })
   }
 
   const down = await readLines(file, faults, (text, line) => {
@@ -71,9 +71,9 @@ const parseObject = (text: string): Members | string => {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
-    return `is ${quoted(text)}, not an object`
+    return `is ${shown(text)}, not an object`
   } catch {
-    return `is not JSON: ${quoted(text)}`
+    return `is not JSON: ${shown(text)}`
   }
 }
 

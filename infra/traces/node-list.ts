@@ -1,7 +1,11 @@
+import { nameObjection } from '../../domain/kernel/ids.ts'
+import { cpuMaxMilli, memoryMaxMib } from '../../domain/kernel/quantity.ts'
+import { nodeDevicesMax } from '../../domain/planner/cell-event.codec.ts'
+import { shown } from '../../domain/kernel/wording.ts'
 import { either as E } from 'fp-ts'
 import type { NodeRegistered } from '../../domain/planner/cell-event.ts'
 import { findColumns, readDelimited, type Wanted } from './delimited.ts'
-import { faultList, quoted } from './fault-list.ts'
+import { faultList } from './fault-list.ts'
 import type { Column } from './job-table.ts'
 import type { FileUnreadable } from './lines.ts'
 import { numberText } from './number-text.ts'
@@ -22,11 +26,6 @@ const wanted: ReadonlyArray<Wanted<Key>> = [
 ]
 
 export const nodesMax = 200_000
-const devicesPerNodeMax = 1024
-const amountMax = 1_000_000_000
-const nameLengthMax = 256
-// eslint-disable-next-line no-control-regex -- control characters are what it is there to find
-const control = /[\u0000-\u001f\u007f]/
 
 /** The nodes of a list, in the order of the file. */
 export const readNodeList = async (
@@ -54,28 +53,28 @@ export const readNodeList = async (
         if (at === undefined || text === '') return null
         const value = numberText(text)
         if (Number.isInteger(value) && value >= 0 && value <= max) return value
-        refuse(at, `${quoted(text)} is not a whole number from 0 to ${max}`, 'write one')
+        refuse(at, `${shown(text)} is not a whole number from 0 to ${max}`, 'write one')
         return null
       }
       const name = (key: Key): string | null => {
         const [at, text] = cell(key) ?? [undefined, '']
         if (at === undefined || text === '') return null
-        if (text.length > nameLengthMax || control.test(text))
-          refuse(at, `${quoted(text)} is no name`, `use at most ${nameLengthMax} characters, none of them control`)
+        const objection = nameObjection(text)
+        if (objection !== null) refuse(at, `${shown(text)} ${objection}`, 'write another name')
         return text
       }
       const [at] = cell('node')!
       const node = name('node')
       if (node === null) refuse(at, 'is empty', 'give every node a name of its own')
-      else if (names.has(node)) refuse(at, `${quoted(node)} is there twice`, 'give every node a name of its own')
+      else if (names.has(node)) refuse(at, `${shown(node)} is there twice`, 'give every node a name of its own')
       const [devicesAt, devicesText] = cell('devices')!
       if (devicesText === '') refuse(devicesAt, 'is empty', 'write 0 for a node without GPUs')
       const data: NodeData = {
-        cpuMilli: amount('cpu', amountMax),
-        deviceMemoryMib: amount('deviceMemory', amountMax),
-        devices: amount('devices', devicesPerNodeMax) ?? 0,
+        cpuMilli: amount('cpu', cpuMaxMilli),
+        deviceMemoryMib: amount('deviceMemory', memoryMaxMib),
+        devices: amount('devices', nodeDevicesMax) ?? 0,
         domain: name('domain'),
-        hostMemoryMib: amount('memory', amountMax),
+        hostMemoryMib: amount('memory', memoryMaxMib),
         model: name('model'),
         node: node ?? '',
       }

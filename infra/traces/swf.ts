@@ -1,7 +1,7 @@
+import { shown } from '../../domain/kernel/wording.ts'
 import type { Span } from '../../domain/workload/request.ts'
-import type { ColumnMap, JobField } from './column-map.ts'
-import { didYouMean } from './closest.ts'
-import { quoted, type FaultList } from './fault-list.ts'
+import { mendName, type ColumnMap, type JobField } from './column-map.ts'
+import type { FaultList } from './fault-list.ts'
 import { jobTable, type Column, type JobTable } from './job-table.ts'
 import { readLines, type FileUnreadable } from './lines.ts'
 
@@ -106,8 +106,8 @@ const swfColumns = (map: ColumnMap | null, faults: FaultList): ReadonlyMap<JobFi
     const index = (swfFields as ReadonlyArray<string>).indexOf(name)
     if (index >= 0) columns.set(field, { index, name })
     else {
-      const reason = `there is no field ${quoted(name)} in this format${didYouMean(name, swfFields)}`
-      faults.add({ path: `--map ${field}`, reason, mend: `use one of ${swfFields.join(', ')}` })
+      const reason = `there is no field ${shown(name)} in this format`
+      faults.add({ path: `--map ${field}`, reason, mend: mendName(name, swfFields) })
     }
   }
   if (columns.has('end')) {

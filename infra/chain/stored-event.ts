@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto'
+import { assert } from '../../domain/kernel/decider.ts'
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import type { NewEvent, StoredEvent } from '../../domain/ports/event-log.ts'
+
+/*
+ * The one stored form of an event. Its LEAF is this text, and its hash is the SHA-256 of the leaf in UTF-8:
+ *
+ *   {"position":P,"stream":"S","revision":R,"type":"T","version":V,"eventTime":E,"meta":{...},"data":{...},"previousHash":"<64 hex>"}
+ *
+ * `meta` is the canonical JSON of actor, causation, correlation, id, policy, recordTime and source, null members left
+ * out. `data` is `JSON.stringify(message.data)`: an object whose writer has put the keys in canonical order, so it is
+ * canonical as it is. Names that look like whole numbers are not used as keys: JavaScript moves those to the front.
+ * The exported LINE is the leaf with `,"hash":"<64 hex>"` before its last brace. What is read back is parsed from the
+ * line, by every adapter, so what an audit hashes is what a reader gets.
+ */
+
+/** What comes before the first event of a stream. */
+export const genesis = '0'.repeat(64)
+
+/** The parts of one leaf. `body` is everything up to the previous hash, whose quote it opens. */
+export interface Leaf {
+  readonly body: string
+  readonly previousHash: string
+  readonly hash: string
+}
+
+/** `{"actor":"simulation","id":"submit-7","recordTime":0,"source":"openb"}` */
+export const metaText = (event: NewEvent): string => {
+  const causation = event.causation === null ? '' : `"causation":${JSON.stringify(event.causation)},`
+  const correlation = event.correlation === null ? '' : `"correlation":${JSON.stringify(event.correlation)},`
+  const policy = event.policy === null ? '' : `"policy":${JSON.stringify(event.policy)},`
+  const id = JSON.stringify(event.id)
+  return `{"actor":${JSON.stringify(event.actor)},${causation}${correlation}"id":${id},${policy}"recordTime":${event.recordTime},"source":${JSON.stringify(event.source)}}`
+}
+
+export const dataText = (message: NewEvent['message']): string => JSON.stringify(message.data)
+
+export const leafBody = (
+  position: number,
+  stream: string,
+  revision: number,
+  event: NewEvent,
+  meta: string,
+  data: string,
+): string =>
+  `{"position":${position},"stream":"${stream}","revision":${revision},"type":"${event.message.type}","version":${event.version},"eventTime":${event.message.at},"meta":${meta},"data":${data},"previousHash":"`
+
+export const leafHash = (body: string, previousHash: string): string => hash('sha256', `${body}${previousHash}"}`)
+
+export const lineOf = ({ body, previousHash, hash }: Leaf): string => `${body}${previousHash}","hash":"${hash}"}`
+
+const hashLength = 64
+const hashFrom = hashLength + '"}'.length
+const previousFrom = hashFrom + '","hash":"'.length + hashLength
+
+/** The leaf of a line, by its fixed length from the end: nothing is parsed, so damage cannot lead astray. */
+export const leafOf = (line: string): Leaf => ({
+  body: line.slice(0, -previousFrom),
+  previousHash: line.slice(-previousFrom, hashLength - previousFrom),
+  hash: line.slice(-hashFrom, -2),
+})
+
+/** Whether the line is made of the parts that `leafOf` finds, and the hash is that of the leaf. */
+export const isIntact = (line: string, leaf: Leaf): boolean =>
+  lineOf(leaf) === line && leafHash(leaf.body, leaf.previousHash) === leaf.hash
+
+interface Line {
+  readonly position: number
+  readonly stream: string
+  readonly revision: number
+  readonly type: string
+  readonly version: number
+  readonly eventTime: EpochMs
+  readonly meta: {
+    readonly actor: string
+    readonly causation?: string
+    readonly correlation?: string
+    readonly id: string
+    readonly policy?: string
+    readonly recordTime: EpochMs
+    readonly source: string
+  }
+  readonly data: NewEvent['message']['data']
+  readonly previousHash: string
+  readonly hash: string
+}
+
+/** @throws SyntaxError when the text is no JSON: the caller knows where it was and says so */
+export const parseLine = (text: string): StoredEvent => {
+  const line = JSON.parse(text) as Line
+  return {
+    position: line.position,
+    stream: line.stream,
+    revision: line.revision,
+    id: line.meta.id,
+    message: { type: line.type, at: line.eventTime, data: line.data },
+    version: line.version,
+    source: line.meta.source,
+    actor: line.meta.actor,
+    recordTime: line.meta.recordTime,
+    causation: line.meta.causation ?? null,
+    correlation: line.meta.correlation ?? null,
+    policy: line.meta.policy ?? null,
+    previousHash: line.previousHash,
+    hash: line.hash,
+  }
+}
+
+/** The names that the stored form writes without quoting them. Ours alone give them, so a bad one is a bug. */
+export const assertStorable = (stream: string, events: ReadonlyArray<NewEvent>): void => {
+  assert(streamName.test(stream), 'a stream has a name without spaces, quotes, backslashes and control characters')
+  for (const { id, message, version, recordTime } of events) {
+    assert(typeName.test(message.type), 'the type of an event is letters, digits, dots, dashes and underscores')
+    assert(!unstorableId.test(id), 'an id is well-formed Unicode without NUL')
+    assert(Number.isSafeInteger(message.at) && Number.isSafeInteger(recordTime), 'times are whole milliseconds')
+    assert(Number.isSafeInteger(version), 'a version is a whole number')
+  }
+}
+
+const streamName = /^[^\s"\\\p{Cc}\p{Cs}]+$/u
+const typeName = /^[\w.-]+$/
+/** SQLite ends a text that it searches at NUL. */
+const unstorableId = /[\0\p{Cs}]/u

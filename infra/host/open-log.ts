@@ -1,0 +1,123 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { either as E, type taskEither as TE } from 'fp-ts'
+import type { LogUnavailable } from '../../domain/ports/event-log.ts'
+import type { AuditedLog } from '../chain/audited-log.ts'
+import type { LogHead } from '../chain/chain-head.ts'
+import { verify, type Verification } from '../chain/verify.ts'
+import { fileEventLog } from '../file/event-log.ts'
+import { loadSqlite, sqliteEventLog, type SqliteDriver } from '../sqlite/event-log.ts'
+
+export interface OpenedLog {
+  readonly log: AuditedLog
+  readonly kind: LogKind
+  readonly path: string
+  /** Why it is of this kind, as `doctor` says it. */
+  readonly because: string
+}
+
+export type LogKind = 'sqlite' | 'file'
+
+export interface LogChoice {
+  readonly kind: LogKind
+  readonly path: string
+  readonly because: string
+}
+
+export interface OpenOptions {
+  readonly readOnly?: boolean
+  /** For tests: how the SQLite driver is had. */
+  readonly load?: () => Promise<E.Either<string, SqliteDriver>>
+}
+
+const nameOf = { sqlite: 'log.sqlite', file: 'log.ndjson' } as const
+
+type Chosen = LogChoice & { readonly driver: SqliteDriver | null }
+
+const choose = async (
+  folder: string,
+  { readOnly = false, load = loadSqlite }: OpenOptions,
+): Promise<E.Either<LogUnavailable, Chosen>> => {
+  const sqlite = join(folder, nameOf.sqlite)
+  const file = join(folder, nameOf.file)
+  const hasSqlite = existsSync(sqlite)
+  const hasFile = existsSync(file)
+  if (hasSqlite && hasFile)
+    return refuse(
+      'input-output',
+      `${folder} holds two logs`,
+      `keep ${nameOf.sqlite} or ${nameOf.file} and move the other away`,
+    )
+  if (hasFile) return E.right({ kind: 'file', path: file, driver: null, because: `the folder holds ${nameOf.file}` })
+  if (readOnly && !hasSqlite)
+    return refuse('absent', `${folder} holds no log`, 'name the folder of one, or write one first')
+  const driver = await load()
+  if (E.isRight(driver)) {
+    const because = hasSqlite ? `the folder holds ${nameOf.sqlite}` : 'better-sqlite3 loads'
+    return E.right({ kind: 'sqlite', path: sqlite, driver: driver.right, because })
+  }
+  if (hasSqlite)
+    return refuse(
+      'input-output',
+      `${sqlite} needs better-sqlite3, which does not load: ${driver.left}`,
+      'run `npm rebuild better-sqlite3`',
+    )
+  return E.right({ kind: 'file', path: file, driver: null, because: `better-sqlite3 does not load: ${driver.left}` })
+}
+
+const refuse = (kind: LogUnavailable['kind'], reason: string, mend: string): E.Either<LogUnavailable, never> =>
+  E.left({ type: 'LogUnavailable', kind, reason, mend })
+
+/** Which log `openLog` would open, and why. Opens and creates nothing. */
+export const chooseLog =
+  (folder: string, options: OpenOptions = {}): TE.TaskEither<LogUnavailable, LogChoice> =>
+  async () => {
+    const chosen = await choose(folder, options)
+    if (E.isLeft(chosen)) return chosen
+    const { kind, path, because } = chosen.right
+    return E.right({ kind, path, because })
+  }
+
+/** The log of a data folder. What is there decides; a new one is SQLite where its binary loads, else a file. */
+export const openLog =
+  (folder: string, options: OpenOptions = {}): TE.TaskEither<LogUnavailable, OpenedLog> =>
+  async () => {
+    const { readOnly = false } = options
+    if (!readOnly) {
+      const made = makeFolder(folder)
+      if (E.isLeft(made)) return made
+    }
+    const chosen = await choose(folder, options)
+    if (E.isLeft(chosen)) return chosen
+    const { kind, path, because, driver } = chosen.right
+    const opened = await (
+      driver === null ? fileEventLog(path, { readOnly }) : sqliteEventLog(driver, path, { readOnly })
+    )()
+    return E.isLeft(opened) ? opened : E.right({ log: opened.right, kind, path, because })
+  }
+
+const makeFolder = (folder: string): E.Either<LogUnavailable, unknown> => {
+  try {
+    return E.right(mkdirSync(folder, { recursive: true, mode: 0o700 }))
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    const kind = code === 'ENOSPC' ? 'full' : ['EROFS', 'EACCES', 'EPERM'].includes(code) ? 'read-only' : 'input-output'
+    return refuse(kind, `${folder} cannot be made: ${code}`, 'name a folder that can be written with --data')
+  }
+}
+
+/** Verifies the log of a folder. Damage that keeps it from being opened is a finding like any other. */
+export const auditFolder =
+  (folder: string, expected: LogHead | null = null): TE.TaskEither<LogUnavailable, Verification> =>
+  async () => {
+    const opened = await openLog(folder, { readOnly: true })()
+    if (E.isRight(opened)) {
+      const verification = await verify(opened.right.log, expected)
+      await opened.right.log.close()
+      return E.right(verification)
+    }
+    const { kind, reason, position = null } = opened.left
+    if (kind !== 'damaged') return opened
+    const finding = { position, stream: null, revision: null, reason }
+    return E.right({ ok: false, events: position ?? 0, head: { size: 0, hash: '' }, findings: [finding] })
+  }

@@ -1,0 +1,408 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { either as E, type taskEither as TE } from 'fp-ts'
+import type Sqlite from 'better-sqlite3'
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import type { LogUnavailable, NewEvent, StreamHead } from '../../domain/ports/event-log.ts'
+import { appendQueue, type AppendOutcome, type Flush, type PendingAppend } from '../chain/append-queue.ts'
+import type { AuditedLog, LeafPage } from '../chain/audited-log.ts'
+import { dataText, genesis, isIntact, leafBody, leafHash, lineOf, metaText, parseLine } from '../chain/stored-event.ts'
+import type { Leaf } from '../chain/stored-event.ts'
+import { growth, subscription } from '../chain/subscription.ts'
+import { sqliteDamage } from './damage.ts'
+import { Damaged, faultOf } from './fault.ts'
+import { createSchema, schemaState, schemaVersion } from './schema.ts'
+
+export type SqliteDriver = typeof Sqlite
+
+/** The optional dependency, or why it does not load. */
+export const loadSqlite = async (): Promise<E.Either<string, SqliteDriver>> => {
+  try {
+    const { default: Driver } = await import('better-sqlite3')
+    new Driver(':memory:').close() // The binary loads with the first database, not with the module.
+    return E.right(Driver)
+  } catch (cause) {
+    return E.left((cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]!)
+  }
+}
+
+export interface SqliteOptions {
+  readonly readOnly?: boolean
+  /** How long a flush waits for another process that is writing. The event loop waits with it. */
+  readonly lockWaitMs?: number
+  /** SQLite's own limit of the file's size, in pages of 8 KiB. */
+  readonly pagesMax?: number
+}
+
+/*
+ * A row that crosses from SQLite to JavaScript costs a microsecond, a page of them as one text a fraction: so SQLite
+ * joins the rows and JavaScript splits or parses the text. Texts of more than about 128 KiB slow the collector down.
+ */
+const pageEvents = 256
+/** Streams whose heads are remembered between appends. */
+const headsMax = 10_000
+
+/** `,` and line feed cannot occur in what they join: numbers and names, and JSON without white space. */
+const leafColumns = `
+  group_concat('{"position":' || position || ',"stream":"' || stream || '","revision":' || revision || ',"type":"' || type
+    || '","version":' || version || ',"eventTime":' || event_time || ',"meta":' || meta || ',"data":' || data
+    || ',"previousHash":"', char(10)),
+  group_concat(hex(previous_hash), ''), group_concat(hex(hash), ''), count(*)`
+const messageColumns = `group_concat(data), group_concat(type), group_concat(event_time), count(*)`
+
+const queries = {
+  leavesByPosition: `SELECT ${leafColumns} FROM event WHERE position >= ? AND position < ?`,
+  leavesByRevision: `SELECT ${leafColumns} FROM event WHERE stream = ? AND revision >= ? AND revision < ?`,
+  messages: `SELECT ${messageColumns} FROM event WHERE stream = ? AND revision >= ? AND revision < ?`,
+  nextPosition: `SELECT min(position) FROM event WHERE position >= ?`,
+  nextRevision: `SELECT min(revision) FROM event WHERE stream = ? AND revision >= ?`,
+  lastPosition: `SELECT max(position) FROM event`,
+  lastRevision: `SELECT max(revision) FROM event WHERE stream = ?`,
+  known: `SELECT id FROM event WHERE stream = ? AND id IN (SELECT value FROM json_each(?))`,
+  // Jumps from stream to stream along the index instead of reading all of it.
+  heads: `
+    WITH RECURSIVE name (stream) AS (
+      SELECT min(stream) FROM event
+      UNION ALL SELECT (SELECT min(stream) FROM event WHERE stream > name.stream) FROM name WHERE name.stream IS NOT NULL
+    )
+    SELECT event.stream AS stream, event.revision + 1 AS size, lower(hex(event.hash)) AS hash
+    FROM name JOIN event ON event.stream = name.stream
+      AND event.revision = (SELECT max(revision) FROM event WHERE stream = name.stream)
+    ORDER BY event.stream`,
+}
+
+const insertion = `
+  INSERT INTO event (position, stream, revision, type, version, event_time, id, meta, data, previous_hash, hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?)) ON CONFLICT DO NOTHING`
+
+/** The log in one SQLite file: WAL, `synchronous = FULL`, so an append is acknowledged after its flush to the disk. */
+export const sqliteEventLog =
+  (Driver: SqliteDriver, file: string, options: SqliteOptions = {}): TE.TaskEither<LogUnavailable, AuditedLog> =>
+  async () => {
+    const readOnly = options.readOnly === true
+    const toFault = faultOf(file)
+    if (readOnly) {
+      const there = await access(file, constants.F_OK).then(
+        () => true,
+        () => false,
+      )
+      if (!there) return E.left(absent(file))
+    }
+    return E.flatten(
+      E.tryCatch(() => {
+        const db = new Driver(file, { readonly: readOnly, timeout: options.lockWaitMs ?? 1_000 })
+        try {
+          return E.map(() => openedLog(db, file, readOnly))(prepared(db, file, options))
+        } catch (cause) {
+          db.close()
+          throw cause
+        }
+      }, toFault),
+    )
+  }
+
+const absent = (file: string): LogUnavailable => ({
+  type: 'LogUnavailable',
+  kind: 'absent',
+  reason: `${file}: there is no log`,
+  mend: 'name the folder of one, or write one first',
+})
+
+const prepared = (
+  db: Sqlite.Database,
+  file: string,
+  { readOnly = false, pagesMax }: SqliteOptions,
+): E.Either<LogUnavailable, void> => {
+  // What the file says about itself is not trusted: it may be damaged.
+  db.pragma('trusted_schema = OFF')
+  db.pragma('cell_size_check = ON')
+  const refuse = (fault: LogUnavailable): E.Either<LogUnavailable, void> => {
+    db.close()
+    return E.left(fault)
+  }
+  if (schemaState(db) === 'empty') {
+    if (readOnly) return refuse(absent(file))
+    createSchema(db)
+  }
+  const state = schemaState(db)
+  if (typeof state === 'object')
+    return refuse({
+      type: 'LogUnavailable',
+      kind: 'newer-schema',
+      reason: `${file}: a newer release wrote it (schema ${state.newer}, this one knows ${schemaVersion})`,
+      mend: 'use that release or a later one',
+    })
+  if (state !== 'current') throw new Damaged('it is no log of Leasehold, or its header is damaged')
+  if (readOnly) return E.right(undefined)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  if (pagesMax !== undefined) db.pragma(`max_page_count = ${pagesMax}`)
+  return E.right(undefined)
+}
+
+interface Head {
+  revision: number
+  hash: string
+}
+
+type LeafRow = [bodies: string | null, previousHashes: string | null, hashes: string | null, count: number]
+type MessageRow = [data: string | null, types: string | null, times: string | null, count: number]
+
+const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): AuditedLog => {
+  const toFault = faultOf(file)
+  const leavesByPosition = db.prepare<[number, number], LeafRow>(queries.leavesByPosition).raw()
+  const leavesByRevision = db.prepare<[string, number, number], LeafRow>(queries.leavesByRevision).raw()
+  const messages = db.prepare<[string, number, number], MessageRow>(queries.messages).raw()
+  const nextPosition = db.prepare<[number], number | null>(queries.nextPosition).pluck()
+  const nextRevision = db.prepare<[string, number], number | null>(queries.nextRevision).pluck()
+  const lastPosition = db.prepare<[], number | null>(queries.lastPosition).pluck()
+  const lastRevision = db.prepare<[string], number | null>(queries.lastRevision).pluck()
+  const known = db.prepare<[string, string], string>(queries.known).pluck()
+  const heads = db.prepare<[], StreamHead>(queries.heads)
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck()
+  const grown = growth()
+
+  /** @throws Damaged when the texts do not have the parts that the count asks for */
+  const leavesOf = ([bodies, previousHashes, hashes, count]: LeafRow, from: number): ReadonlyArray<Leaf> => {
+    if (count === 0) return []
+    const texts = bodies?.split('\n') ?? []
+    const previous = previousHashes?.toLowerCase() ?? ''
+    const own = hashes?.toLowerCase() ?? ''
+    if (texts.length !== count || previous.length !== count * 64 || own.length !== count * 64)
+      throw new Damaged(`an event from position or revision ${from} on is not as it was written`)
+    return texts.map((body, i) => ({
+      body,
+      previousHash: previous.slice(i * 64, i * 64 + 64),
+      hash: own.slice(i * 64, i * 64 + 64),
+    }))
+  }
+
+  /** Reads by pages; a page that is short although more follows has lost an event. */
+  const paged = <A>(
+    from: number,
+    limit: number,
+    read: (from: number, to: number) => ReadonlyArray<A>,
+    next: (from: number) => number | null | undefined,
+    place: string,
+  ): ReadonlyArray<A> => {
+    const all: A[] = []
+    const end = Math.min(from + limit, Number.MAX_SAFE_INTEGER)
+    for (let at = from; at < end;) {
+      const to = Math.min(at + pageEvents, end)
+      const page = read(at, to)
+      if (all.length === 0 && to === end) {
+        if (page.length < to - at && (next(at + page.length) ?? null) !== null) throw lost(at, to, next, place)
+        return page
+      }
+      for (const one of page) all.push(one)
+      if (page.length < to - at) {
+        if ((next(at + page.length) ?? null) !== null) throw lost(at, to, next, place)
+        return all
+      }
+      at = to
+    }
+    return all
+  }
+  const lost = (
+    from: number,
+    to: number,
+    next: (from: number) => number | null | undefined,
+    place: string,
+  ): Damaged => {
+    let missing = from
+    while (missing < to && next(missing) === missing) missing += 1
+    return new Damaged(`the event at ${place} ${missing} is missing`, place === 'position' ? missing : undefined)
+  }
+  const linesByPosition = (from: number, limit: number): ReadonlyArray<string> =>
+    paged(
+      from,
+      limit,
+      (at, to) => leavesOf(leavesByPosition.get(at, to)!, at).map(lineOf),
+      (at) => nextPosition.get(at),
+      'position',
+    )
+  const linesByRevision = (stream: string, from: number, limit: number): ReadonlyArray<string> =>
+    paged(
+      from,
+      limit,
+      (at, to) => leavesOf(leavesByRevision.get(stream, at, to)!, at).map(lineOf),
+      (at) => nextRevision.get(stream, at),
+      `revision of ${stream}`,
+    )
+  const messagePage = (stream: string, from: number, to: number): ReadonlyArray<NewEvent['message']> => {
+    const [data, types, times, count] = messages.get(stream, from, to)!
+    if (count === 0) return []
+    const datas = JSON.parse(`[${data ?? ''}]`) as ReadonlyArray<NewEvent['message']['data']>
+    const typeOf = types?.split(',') ?? []
+    const timeOf = times?.split(',') ?? []
+    if (datas.length !== count || typeOf.length !== count || timeOf.length !== count)
+      throw new Damaged(`an event of ${stream} from revision ${from} on is not as it was written`)
+    return datas.map((one, i) => ({ type: typeOf[i]!, at: Number(timeOf[i]) as EpochMs, data: one }))
+  }
+
+  const reading =
+    <A>(read: () => A): TE.TaskEither<LogUnavailable, A> =>
+    () =>
+      Promise.resolve(E.tryCatch(read, toFault))
+  const readAll: AuditedLog['readAll'] = (from, limit) => reading(() => linesByPosition(from, limit).map(parseLine))
+
+  const queue = appendQueue(
+    readOnly
+      ? refuseAll(file)
+      : writer(db, {
+          toFault,
+          lastPosition: () => lastPosition.get() ?? -1,
+          dataVersion: () => dataVersion.get()!,
+          head: (stream) => {
+            const revision = lastRevision.get(stream) ?? -1
+            if (revision < 0) return { revision, hash: genesis }
+            const leaf = leavesOf(leavesByRevision.get(stream, revision, revision + 1)!, revision)[0]
+            // What is damaged is not built upon.
+            if (leaf === undefined || !isIntact(lineOf(leaf), leaf))
+              throw new Damaged(`the last event of ${stream}, revision ${revision}, is damaged`)
+            return { revision, hash: leaf.hash }
+          },
+          holds: (stream, id) => known.get(stream, JSON.stringify([id])) !== undefined,
+          announce: grown.announce,
+        }),
+  )
+  return {
+    append: queue.append,
+    readAll,
+    readStream: (stream, from, limit) => reading(() => linesByRevision(stream, from, limit).map(parseLine)),
+    readMessages: (stream, from, limit) =>
+      reading(() =>
+        paged(
+          from,
+          limit,
+          (at, to) => messagePage(stream, at, to),
+          (at) => nextRevision.get(stream, at),
+          `revision of ${stream}`,
+        ),
+      ),
+    known: (stream, ids) => reading(() => new Set(known.all(stream, JSON.stringify(ids)))),
+    heads: () => reading(() => heads.all()),
+    leaves: (from, limit) =>
+      reading((): LeafPage => {
+        const leaves = leavesOf(leavesByPosition.get(from, from + limit)!, from)
+        const next = leaves.length === limit ? from + limit : Math.max(from + leaves.length, 0)
+        return { leaves, next: nextPosition.get(next) ?? null }
+      }),
+    damage: () => sqliteDamage(db, file),
+    subscribe: (checkpoint, handle) => subscription(readAll, grown, checkpoint, handle),
+    close: async () => {
+      await queue.close()
+      db.close()
+      grown.announce()
+    },
+  }
+}
+
+const refuseAll =
+  (file: string): Flush =>
+  (batch) =>
+    batch.map(() =>
+      E.left({
+        type: 'LogUnavailable',
+        kind: 'read-only',
+        reason: `${file}: it was opened for reading only`,
+        mend: 'open it for writing',
+      }),
+    )
+
+interface WriterQueries {
+  readonly toFault: (cause: unknown) => LogUnavailable
+  readonly lastPosition: () => number
+  /** Changes when another connection has committed. */
+  readonly dataVersion: () => number
+  readonly head: (stream: string) => Head
+  readonly holds: (stream: string, id: string) => boolean
+  readonly announce: () => void
+}
+
+const writer = (
+  db: Sqlite.Database,
+  { toFault, lastPosition, dataVersion, head, holds, announce }: WriterQueries,
+): Flush => {
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const commit = db.prepare('COMMIT')
+  const insert =
+    db.prepare<[number, string, number, string, number, number, string, string, string, string, string]>(insertion)
+  const remove = db.prepare<[number]>('DELETE FROM event WHERE position >= ?')
+  const heads = new Map<string, Head>()
+  let position = -1
+  let seenVersion: number | null = null
+
+  const headOf = (stream: string): Head => {
+    const remembered = heads.get(stream)
+    if (remembered !== undefined) return remembered
+    if (heads.size >= headsMax) heads.clear()
+    const loaded = head(stream)
+    heads.set(stream, loaded)
+    return loaded
+  }
+  const store = ({ stream, expected, events }: PendingAppend): AppendOutcome => {
+    const at = headOf(stream)
+    if (at.revision !== expected)
+      return E.left({ type: 'WrongExpectedRevision', stream, expected, actual: at.revision })
+    const first = position + 1
+    let { hash } = at
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i]!
+      const { id, message, version } = event
+      const meta = metaText(event)
+      const data = dataText(message)
+      const revision = expected + 1 + i
+      const body = leafBody(first + i, stream, revision, event, meta, data)
+      const previous = hash
+      hash = leafHash(body, previous)
+      const { changes } = insert.run(
+        first + i,
+        stream,
+        revision,
+        message.type,
+        version,
+        message.at,
+        id,
+        meta,
+        data,
+        previous,
+        hash,
+      )
+      if (changes === 1) continue
+      if (!holds(stream, id)) throw new Damaged(`position ${first + i} or revision ${revision} of ${stream} is taken`)
+      if (i > 0) remove.run(first)
+      return E.left({ type: 'DuplicateId', stream, id })
+    }
+    at.revision += events.length
+    at.hash = hash
+    position += events.length
+    return E.right({ revision: at.revision, position })
+  }
+  return (batch) => {
+    try {
+      begin.run()
+      const version = dataVersion()
+      if (version !== seenVersion) {
+        heads.clear()
+        position = lastPosition()
+        seenVersion = version
+      }
+      const outcomes = batch.map(store)
+      commit.run()
+      announce()
+      return outcomes
+    } catch (cause) {
+      // What is remembered may be ahead of what is stored; the next flush asks again.
+      heads.clear()
+      seenVersion = null
+      const fault = toFault(cause)
+      try {
+        if (db.open && db.inTransaction) db.exec('ROLLBACK')
+      } catch {
+        // SQLite has rolled back by itself.
+      }
+      return batch.map(() => E.left(fault))
+    }
+  }
+}
