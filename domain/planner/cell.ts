@@ -6,6 +6,7 @@ import { ShapeTable, type Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { PlacementRequest } from '../workload/request.ts'
 import type {
   AttemptEnded,
   CellEvent,
@@ -16,7 +17,7 @@ import type {
 } from './cell-event.ts'
 import { EndIndex } from './end-index.ts'
 import { WaitingQueue } from './waiting-queue.ts'
-import type { Workload } from './workload.ts'
+import type { Run, Workload } from './workload.ts'
 
 /**
  * State of one cell, folded from its stream: the fleet, what waits, what runs, and the policy. `evolve` alone changes
@@ -75,11 +76,18 @@ export class Cell {
     return (this.shadows[i] ??= new Fleet())
   }
 
+  /** Whether ticks decide anything: there is a policy, and it does not only observe. */
+  get decides(): boolean {
+    const { policy } = this
+    return policy !== null && (policy.poolModes[this.name] ?? policy.mode) !== 'observe'
+  }
+
   /**
-   * For a tick that decided nothing and so is not recorded: what waits has been ruled out on the freed nodes. Changes
-   * no decision, only how much the next tick looks at.
+   * After a tick, recorded or not: what waits has been ruled out on the freed nodes. Changes no decision, only how much
+   * the next tick looks at.
    */
   settle(): void {
+    if (!this.decides) return
     for (const workload of this.fresh) if (workload.line !== null) workload.line.fresh = false
     this.fresh = []
     this.freed.clear()
@@ -132,6 +140,8 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       cell.ends.add(workload)
       break
     }
+    default:
+      assert(false, `the log holds events of known types, not ${(event as CellEvent).type}`)
   }
   return cell
 }
@@ -142,7 +152,7 @@ const known = (cell: Cell, id: string): Workload => {
   return workload
 }
 
-const activate = (cell: Cell, { document, hash }: PolicyActivated['data']): void => {
+export const activate = (cell: Cell, { document, hash }: PolicyActivated['data']): void => {
   cell.policy = document
   cell.policyHash = hash
   for (const queue of cell.queueNamed.values()) queue.index = -1
@@ -163,17 +173,23 @@ const queueOf = (cell: Cell, name: string): WaitingQueue => {
   return unknown
 }
 
-const submit = (cell: Cell, { at, data }: WorkloadSubmitted): void => {
-  const { request } = data
+/** A workload as it comes in; it waits in its queue. */
+export const enqueue = (
+  cell: Cell,
+  given: Pick<Workload, 'id' | 'seq' | 'class' | 'team' | 'estimateMs' | 'submittedAt'> & {
+    readonly queue: string
+    readonly request: PlacementRequest
+  },
+): Workload => {
   const workload: Workload = {
-    id: data.workload,
-    seq: cell.submissions++,
-    class: data.class,
-    team: data.team,
-    shape: cell.shapes.intern(request),
-    queue: queueOf(cell, data.queue),
-    estimateMs: data.estimateMs,
-    submittedAt: at,
+    id: given.id,
+    seq: given.seq,
+    class: given.class,
+    team: given.team,
+    shape: cell.shapes.intern(given.request),
+    queue: queueOf(cell, given.queue),
+    estimateMs: given.estimateMs,
+    submittedAt: given.submittedAt,
     attempt: 0,
     hold: null,
     previous: null,
@@ -184,19 +200,30 @@ const submit = (cell: Cell, { at, data }: WorkloadSubmitted): void => {
   }
   cell.workloads.set(workload.id, workload)
   workload.queue.add(workload)
-  cell.fresh.push(workload)
+  return workload
+}
+
+/** A waiting workload starts to run. */
+export const occupy = (cell: Cell, workload: Workload, run: Run): void => {
+  workload.queue.remove(workload)
+  workload.hold = null
+  workload.run = run
+  for (const part of run.parts) cell.fleet.take(workload.shape, part)
+  if (run.expectedEndAt !== null) cell.ends.add(workload)
+}
+
+const submit = (cell: Cell, { at, data }: WorkloadSubmitted): void => {
+  const { class: kind, estimateMs, queue, request, team, workload: id } = data
+  const seq = cell.submissions++
+  cell.fresh.push(enqueue(cell, { id, seq, class: kind, team, estimateMs, submittedAt: at, queue, request }))
   cell.demand.add(request.cpuMilli, request.devices, request.milli)
 }
 
 const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
   const workload = known(cell, data.workload)
   const parts = data.lease.map((part) => cell.fleet.partNumbered(part))
-  workload.queue.remove(workload)
-  workload.hold = null
   workload.attempt = data.attempt
-  workload.run = { startedAt: at, expectedEndAt: data.expectedEndAt, parts }
-  for (const part of parts) cell.fleet.take(workload.shape, part)
-  if (data.expectedEndAt !== null) cell.ends.add(workload)
+  occupy(cell, workload, { startedAt: at, expectedEndAt: data.expectedEndAt, parts })
 }
 
 const hold = (cell: Cell, { at, data }: WorkloadHeld): void => {

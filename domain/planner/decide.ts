@@ -59,8 +59,7 @@ const nothing = E.right([])
 const repeated = E.left({ type: 'Repeated' } as const)
 
 const tick = (at: EpochMs, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
-  const { policy } = cell
-  if (policy === null || (policy.poolModes[cell.name] ?? policy.mode) === 'observe') return nothing
+  if (!cell.decides) return nothing
   const pass = new Pass(cell, at)
   try {
     return E.right(pass.run())

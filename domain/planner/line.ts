@@ -45,15 +45,15 @@ export class Line {
     this.setEstimate(workload.slot, Infinity)
     this.live--
     workload.line = null
-    while (this.members[this.begin] === null) this.begin++
+    while (this.begin < this.members.length && this.members[this.begin] === null) this.begin++
   }
 
   /** The first member at this slot or behind it. */
   atOrAfter(slot: number): Workload | null {
     const { members } = this
     for (let i = Math.max(slot, this.begin); i < members.length; i++) {
-      const member = members[i]!
-      if (member !== null) return member
+      const member = members[i]
+      if (member != null) return member
     }
     return null
   }

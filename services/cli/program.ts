@@ -4,14 +4,22 @@ import { defaultConfiguration, defaultFile, environmentName, outputs } from '../
 import { registerAudit } from './audit.ts'
 import { registerDoctor } from './doctor.ts'
 import { describeBug, describeFailure, exitCodes, exitCodesHelp, VerbFailed, type ExitCode } from './exit.ts'
+import { registerImport } from './import.ts'
 import { registerLog } from './log.ts'
+import { registerSimulate } from './simulate.ts'
 import { terminalSafe } from './output.ts'
 import type { Context } from './session.ts'
 
 export type Register = (program: Command, context: Context) => void
 
 /** Every verb, in the order of `--help`. One file per verb enters itself here. */
-export const verbs: ReadonlyArray<Register> = [registerLog, registerAudit, registerDoctor]
+export const verbs: ReadonlyArray<Register> = [
+  registerSimulate,
+  registerImport,
+  registerLog,
+  registerAudit,
+  registerDoctor,
+]
 
 /** Runs one command line and returns its exit code; what it has to say goes to the context's streams. */
 export const runProgram = async (

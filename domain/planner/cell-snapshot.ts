@@ -1,0 +1,109 @@
+import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import type { AllocationPolicy, MixClass } from '../policy/allocation-policy.ts'
+import type { PlacementRequest } from '../workload/request.ts'
+import { activate, Cell, enqueue, occupy } from './cell.ts'
+import type { LeasePart, NodeHealth, NodeRegistered } from './cell-event.ts'
+import type { Hold } from './workload.ts'
+
+interface WorkloadSnapshot {
+  readonly attempt: number
+  readonly class: string
+  readonly estimateMs: DurationMs | null
+  readonly hold: Hold | null
+  readonly id: string
+  readonly queue: string
+  readonly request: PlacementRequest
+  readonly run: {
+    readonly expectedEndAt: EpochMs | null
+    readonly parts: ReadonlyArray<LeasePart>
+    readonly startedAt: EpochMs
+  } | null
+  readonly seq: number
+  readonly submittedAt: EpochMs
+  readonly team: string
+}
+
+/** A cell as plain data, whole: what was folded from the log need not be folded again. */
+export interface CellSnapshot {
+  readonly demand: { readonly measured: ReadonlyArray<MixClass>; readonly mix: ReadonlyArray<MixClass> }
+  readonly devicesDown: ReadonlyArray<number>
+  readonly health: ReadonlyArray<NodeHealth>
+  readonly name: string
+  readonly nodes: ReadonlyArray<NodeRegistered['data']>
+  readonly now: EpochMs
+  readonly policy: AllocationPolicy | null
+  readonly policyHash: string | null
+  readonly submissions: number
+  /** In order of submission. */
+  readonly workloads: ReadonlyArray<WorkloadSnapshot>
+}
+
+export const takeSnapshot = (cell: Cell): CellSnapshot => {
+  const { fleet } = cell
+  const devicesDown: number[] = []
+  for (let device = 0; device < fleet.deviceCount; device++)
+    if (fleet.deviceReady[device] === 0) devicesDown.push(device)
+  return {
+    demand: { measured: cell.demand.measuredMix, mix: cell.demand.mix },
+    devicesDown,
+    health: fleet.health.slice(),
+    name: cell.name,
+    nodes: fleet.nodes.slice(),
+    now: cell.now,
+    policy: cell.policy,
+    policyHash: cell.policyHash,
+    submissions: cell.submissions,
+    workloads: Array.from(cell.workloads.values(), (workload) => ({
+      attempt: workload.attempt,
+      class: workload.class,
+      estimateMs: workload.estimateMs,
+      hold: workload.hold,
+      id: workload.id,
+      queue: workload.queue.name,
+      request: workload.shape.request,
+      run: workload.run && {
+        expectedEndAt: workload.run.expectedEndAt,
+        parts: workload.run.parts.map((part) => fleet.partNamed(part)),
+        startedAt: workload.run.startedAt,
+      },
+      seq: workload.seq,
+      submittedAt: workload.submittedAt,
+      team: workload.team,
+    })).sort((a, b) => a.seq - b.seq),
+  }
+}
+
+/** A cell that decides from here on as the one that the snapshot was taken of. */
+export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
+  const cell = new Cell(snapshot.name)
+  const { fleet } = cell
+  cell.now = snapshot.now
+  for (const spec of snapshot.nodes) fleet.register(spec)
+  restoreHealth(cell, snapshot)
+  if (snapshot.policy !== null) activate(cell, { document: snapshot.policy, hash: snapshot.policyHash! })
+  cell.demand.restore(snapshot.demand.mix, snapshot.demand.measured)
+  for (const { queue, request, run, hold, attempt, ...fixed } of snapshot.workloads) {
+    const workload = enqueue(cell, { ...fixed, queue, request })
+    workload.attempt = attempt
+    if (run === null) {
+      workload.hold = hold
+      if (hold === null) cell.fresh.push(workload)
+    } else occupy(cell, workload, { ...run, parts: run.parts.map((part) => fleet.partNumbered(part)) })
+  }
+  cell.submissions = snapshot.submissions
+  return cell
+}
+
+const restoreHealth = ({ fleet }: Cell, { health, devicesDown }: CellSnapshot): void => {
+  health.forEach((state, node) => {
+    if (state !== 'ready') fleet.setHealth(node, null, state)
+  })
+  let node = 0
+  for (const device of devicesDown) {
+    while (device >= fleet.firstDevice[node]! + fleet.nodes[node]!.devices) node++
+    fleet.setHealth(node, device - fleet.firstDevice[node]!, 'failed')
+  }
+}
+
+/** What a fork tries is not seen by the cell it came from. */
+export const fork = (cell: Cell): Cell => fromSnapshot(takeSnapshot(cell))

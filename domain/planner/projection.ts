@@ -1,0 +1,52 @@
+import { either as E } from 'fp-ts'
+import type { EpochMs } from '../kernel/units.ts'
+import { evolve, type Cell } from './cell.ts'
+import { fork } from './cell-snapshot.ts'
+import type { CellInput } from './cell-event.ts'
+import { decide } from './decide.ts'
+import { endOf } from './end-index.ts'
+
+export interface Projection {
+  /** Starts in the order in which they are expected. */
+  readonly starts: ReadonlyMap<string, EpochMs>
+  /** `known` when the one asked for is among them; else why it is not. */
+  readonly outcome: 'known' | 'nothing ends' | 'looked too far ahead'
+}
+
+/** Instants that a projection looks through before it gives up. */
+export const instantsMax = 100_000
+
+/**
+ * When what waits would start, decided by the same code as always on a fork of the cell: everything that runs ends when
+ * it is expected to, and nothing new comes in.
+ * @param until the workload that is asked for; null: everything that can be known
+ */
+export const projectStarts = (cell: Cell, until: string | null): Projection => {
+  const ahead = fork(cell)
+  const starts = new Map<string, EpochMs>()
+  let at = cell.now
+  for (let instants = 0; instants < instantsMax; instants++) {
+    for (const decision of advance(ahead, { type: 'Ticked', at, data: {} }))
+      if (decision.type === 'WorkloadAdmitted') starts.set(decision.data.workload, at)
+    if (until !== null && starts.has(until)) return { starts, outcome: 'known' }
+    const next = ahead.ends.soonest
+    if (next === null) return { starts, outcome: until === null ? 'known' : 'nothing ends' }
+    at = Math.max(at, endOf(next)) as EpochMs
+    for (let one = ahead.ends.soonest; one !== null && endOf(one) <= at; one = ahead.ends.soonest)
+      advance(ahead, {
+        type: 'AttemptEnded',
+        at,
+        data: { attempt: one.attempt, outcome: 'succeeded', workload: one.id },
+      })
+  }
+  return { starts, outcome: 'looked too far ahead' }
+}
+
+/** Lets the cell go through one input; an input that is not taken changes nothing. */
+const advance = (cell: Cell, input: CellInput) => {
+  const decided = decide(input, cell)
+  if (E.isLeft(decided)) return []
+  evolve(cell, input)
+  for (const decision of decided.right) evolve(cell, decision)
+  return decided.right
+}

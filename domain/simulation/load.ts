@@ -1,0 +1,52 @@
+import { requestedMilli } from '../workload/request.ts'
+import type { MixClass } from '../policy/allocation-policy.ts'
+import type { TraceJob } from './trace-job.ts'
+
+/**
+ * Jobs in an order that the seed shuffles, freshly for each further round through the list, up to and including the one
+ * that brings what is requested to the target. From the second round on an id gets `~2`, `~3` ...
+ * @param targetMilli GPU milli to request in all
+ * @see   the inflation method of Weng et al., Beware of Fragmentation, ATC 2023
+ */
+export const loadTo = (jobs: ReadonlyArray<TraceJob>, targetMilli: number, seed: number): ReadonlyArray<TraceJob> => {
+  const loaded: TraceJob[] = []
+  if (jobs.every((job) => requestedMilli(job.request) === 0)) return loaded
+  let requested = 0
+  let random = seed >>> 0
+  for (let round = 1; requested < targetMilli; round++) {
+    const order = jobs.slice()
+    for (let i = order.length - 1; i > 0; i--) {
+      random = (random + 0x9e3779b9) >>> 0
+      const j = Math.floor((mixed(random) / 2 ** 32) * (i + 1))
+      const job = order[i]!
+      order[i] = order[j]!
+      order[j] = job
+    }
+    for (const job of order) {
+      loaded.push(round === 1 ? job : { ...job, id: `${job.id}~${round}` })
+      requested += requestedMilli(job.request)
+      if (requested >= targetMilli) break
+    }
+  }
+  return loaded
+}
+
+/** The kinds of request in a list, with how many of each there are: the mix to measure fragmentation against. */
+export const mixOf = (jobs: ReadonlyArray<TraceJob>): ReadonlyArray<MixClass> => {
+  const classes = new Map<string, { cpuMilli: number; devices: number; milli: number; weight: number }>()
+  for (const { request } of jobs) {
+    const { cpuMilli, devices, milli } = request
+    const key = `${cpuMilli} ${devices} ${milli}`
+    const known = classes.get(key)
+    if (known === undefined) classes.set(key, { cpuMilli, devices, milli, weight: 1 })
+    else known.weight++
+  }
+  return [...classes.values()]
+}
+
+const mixed = (seed: number): number => {
+  let x = seed
+  x = Math.imul(x ^ (x >>> 16), 0x7feb352d) >>> 0
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b) >>> 0
+  return (x ^ (x >>> 16)) >>> 0
+}

@@ -1,0 +1,90 @@
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import type { Cell } from '../../domain/planner/cell.ts'
+import type { LeasePart } from '../../domain/planner/cell-event.ts'
+import { largestMilliFor } from '../../domain/planner/held.ts'
+import { projectStarts } from '../../domain/planner/projection.ts'
+import type { ReasonCode } from '../../domain/planner/reason-code.ts'
+import type { Workload } from '../../domain/planner/workload.ts'
+
+/** Ids of those ahead that are named; how many there are is told beside them. */
+export const aheadNamedMax = 10
+
+/** Why a workload waits, or where it runs, with the numbers of this instant. Times in ms, GPU in thousandths. */
+export type Why = {
+  readonly at: EpochMs
+  readonly workload: string
+  readonly queue: string
+  readonly class: string
+  readonly needDevices: number
+  readonly needMilli: number
+  readonly submittedAt: EpochMs
+} & (
+  | {
+      readonly state: 'waiting'
+      /** Null until a pass has looked at it. */
+      readonly code: ReasonCode | null
+      readonly rule: string | null
+      readonly policy: string | null
+      readonly heldSince: EpochMs | null
+      /** 1 is the head of its queue. */
+      readonly position: number
+      /** Those before it in its queue, nearest to the head first. */
+      readonly ahead: ReadonlyArray<string>
+      readonly aheadCount: number
+      readonly freeMilli: number
+      readonly largestMilli: number
+      /** If everything ends as expected and nothing new comes; null: that cannot be known. */
+      readonly projectedStartAt: EpochMs | null
+      readonly projection: string
+    }
+  | {
+      readonly state: 'running'
+      readonly attempt: number
+      readonly startedAt: EpochMs
+      readonly expectedEndAt: EpochMs | null
+      readonly lease: ReadonlyArray<LeasePart>
+    }
+)
+
+/** Null: the cell does not have it, or no longer. */
+export const whyOf = (cell: Cell, id: string): Why | null => {
+  const workload = cell.workloads.get(id)
+  if (workload === undefined) return null
+  const { shape, queue, submittedAt, run } = workload
+  const common = {
+    at: cell.now,
+    workload: id,
+    queue: queue.name,
+    class: workload.class,
+    needDevices: shape.request.devices,
+    needMilli: shape.needMilli,
+    submittedAt,
+  }
+  if (run === null) return { ...common, ...waiting(cell, workload) }
+  const { startedAt, expectedEndAt, parts } = run
+  const lease = parts.map((part) => cell.fleet.partNamed(part))
+  return { ...common, state: 'running', attempt: workload.attempt, startedAt, expectedEndAt, lease }
+}
+
+const waiting = (cell: Cell, workload: Workload) => {
+  const { hold, shape, queue } = workload
+  const { starts, outcome } = projectStarts(cell, workload.id)
+  const ahead: string[] = []
+  let aheadCount = 0
+  for (let one = queue.head; one !== null && one !== workload; one = one.next)
+    if (++aheadCount <= aheadNamedMax) ahead.push(one.id)
+  return {
+    state: 'waiting' as const,
+    code: hold?.code ?? null,
+    rule: hold?.rule ?? null,
+    policy: cell.policyHash,
+    heldSince: hold?.since ?? null,
+    position: aheadCount + 1,
+    ahead,
+    aheadCount,
+    freeMilli: cell.fleet.freeFor(shape),
+    largestMilli: largestMilliFor(cell.fleet, shape),
+    projectedStartAt: starts.get(workload.id) ?? null,
+    projection: outcome,
+  }
+}

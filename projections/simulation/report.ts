@@ -1,0 +1,223 @@
+import type { Cell } from '../../domain/planner/cell.ts'
+import type { CellDecision, CellInput } from '../../domain/planner/cell-event.ts'
+import { wholeGpu } from '../../domain/kernel/units.ts'
+import { requestedMilli, type PlacementRequest } from '../../domain/workload/request.ts'
+import type { Fleet } from '../../domain/fleet/fleet.ts'
+
+/** Figures of one simulation; null where a figure has no meaning in its mode. Times in seconds, GPU in thousandths. */
+export interface SimulationReport {
+  readonly jobs: number
+  readonly refused: number
+  /** Jobs that waited longer than no time at all. */
+  readonly waiting: number | null
+  readonly sumWaitS: number | null
+  readonly meanWaitS: number | null
+  readonly p50WaitS: number | null
+  readonly p90WaitS: number | null
+  readonly p99WaitS: number | null
+  readonly maxWaitS: number | null
+  readonly meanWaitByClass: { readonly [kind: string]: number } | null
+  readonly meanWaitByGpus: { readonly [gpus: string]: number } | null
+  /** Mean time from submission to end. */
+  readonly meanJctS: number | null
+  /** How long something waited, as things stood after each pass. */
+  readonly queueNonEmptyS: number | null
+  readonly meanFreeMilliWhileQueued: number | null
+  readonly firstSubmitS: number | null
+  readonly lastEndS: number | null
+  /** GPU-time used over GPU-time installed, from the first submission to the last end. */
+  readonly util: number | null
+  readonly placed: number | null
+  readonly unplaced: number | null
+  readonly unplacedMilli: number | null
+  readonly allocatedMilli: number | null
+  readonly share: number | null
+  readonly freeGpus: number | null
+  readonly partialGpus: number | null
+  readonly partialFreeMilli: number | null
+  /** Eight-GPU nodes that are wholly free. */
+  readonly free8GpuNodes: number | null
+  readonly firstUnplaced: string | null
+}
+
+interface SimulatedJob {
+  readonly kind: string
+  readonly request: PlacementRequest
+  readonly submitAt: number
+  startAt: number | null
+  endAt: number | null
+  refused: boolean
+}
+
+/** Follows a simulation and sums it up. */
+export class SimulationLedger {
+  private readonly jobs = new Map<string, SimulatedJob>()
+  private queuedSince: number | null = null
+  private freeSince = 0
+  private lastAt = 0
+  private queuedMs = 0
+  private freeMilliMs = 0n
+
+  follow(input: CellInput, decisions: ReadonlyArray<CellDecision>, cell: Cell): void {
+    if (input.type === 'WorkloadSubmitted') {
+      const { class: kind, request, workload } = input.data
+      this.jobs.set(workload, { kind, request, submitAt: input.at, startAt: null, endAt: null, refused: false })
+    }
+    if (input.type === 'AttemptEnded') this.jobs.get(input.data.workload)!.endAt = input.at
+    for (const { type, at, data } of decisions) {
+      const job = this.jobs.get(data.workload)!
+      if (type === 'WorkloadAdmitted') job.startAt = at
+      if (type === 'WorkloadRefused') job.refused = true
+    }
+    if (input.type === 'Ticked') this.afterPass(input.at, cell)
+  }
+
+  /** Figures of a run by time. */
+  timed(fleet: Fleet): SimulationReport {
+    const all = [...this.jobs.values()]
+    const started = all.filter((job) => job.startAt !== null)
+    const waits = started.map((job) => job.startAt! - job.submitAt).sort((a, b) => a - b)
+    const ended = all.filter((job) => job.endAt !== null)
+    const submits = all.filter((job) => !job.refused).map((job) => job.submitAt)
+    const first = leastOf(submits)
+    const last = mostOf(ended.map((job) => job.endAt!))
+    const sum = waits.reduce((total, wait) => total + wait, 0)
+    const installed = BigInt(fleet.deviceCount * wholeGpu) * BigInt(Math.max(0, (last ?? 0) - (first ?? 0)))
+    return {
+      ...nothing,
+      jobs: all.length,
+      refused: all.filter((job) => job.refused).length,
+      waiting: waits.filter((wait) => wait > 0).length,
+      sumWaitS: sum / 1000,
+      meanWaitS: waits.length === 0 ? null : sum / waits.length / 1000,
+      p50WaitS: percentileS(waits, 0.5),
+      p90WaitS: percentileS(waits, 0.9),
+      p99WaitS: percentileS(waits, 0.99),
+      maxWaitS: percentileS(waits, 1),
+      meanWaitByClass: meansS(started, (job) => job.kind),
+      meanWaitByGpus: meansS(started, (job) => String(job.request.devices)),
+      meanJctS: ended.length === 0 ? null : sumOf(ended, (job) => job.endAt! - job.submitAt) / ended.length / 1000,
+      queueNonEmptyS: this.queuedMs / 1000,
+      meanFreeMilliWhileQueued:
+        this.queuedMs === 0 ? null : Number((this.freeMilliMs * 10_000n) / BigInt(this.queuedMs)) / 10_000,
+      firstSubmitS: first === null ? null : first / 1000,
+      lastEndS: last === null ? null : last / 1000,
+      util: installed === 0n ? null : Number((usedMilliMs(ended) * 1_000_000_000n) / installed) / 1e9,
+    }
+  }
+
+  /** Figures of a fill in which nothing leaves. */
+  filled(fleet: Fleet): SimulationReport {
+    const entries = [...this.jobs]
+    const unplaced = entries.filter(([, job]) => job.startAt === null)
+    const installed = fleet.deviceCount * wholeGpu
+    const allocated = sumOf(
+      entries.filter(([, job]) => job.startAt !== null),
+      ([, job]) => requestedMilli(job.request),
+    )
+    return {
+      ...nothing,
+      ...freeDevices(fleet),
+      jobs: entries.length,
+      refused: entries.filter(([, job]) => job.refused).length,
+      placed: entries.length - unplaced.length,
+      unplaced: unplaced.length,
+      unplacedMilli: sumOf(unplaced, ([, job]) => requestedMilli(job.request)),
+      allocatedMilli: allocated,
+      share: installed === 0 ? null : allocated / installed,
+      firstUnplaced: unplaced[0]?.[0] ?? null,
+    }
+  }
+
+  private afterPass(at: number, cell: Cell): void {
+    if (this.queuedSince !== null) {
+      this.queuedMs += at - this.lastAt
+      this.freeMilliMs += BigInt(this.freeSince) * BigInt(at - this.lastAt)
+    }
+    const queued = cell.queues.some((queue) => queue.size > 0)
+    this.queuedSince = queued ? (this.queuedSince ?? at) : null
+    this.freeSince = cell.fleet.freeTotal
+    this.lastAt = at
+  }
+}
+
+const nothing: SimulationReport = {
+  jobs: 0,
+  refused: 0,
+  waiting: null,
+  sumWaitS: null,
+  meanWaitS: null,
+  p50WaitS: null,
+  p90WaitS: null,
+  p99WaitS: null,
+  maxWaitS: null,
+  meanWaitByClass: null,
+  meanWaitByGpus: null,
+  meanJctS: null,
+  queueNonEmptyS: null,
+  meanFreeMilliWhileQueued: null,
+  firstSubmitS: null,
+  lastEndS: null,
+  util: null,
+  placed: null,
+  unplaced: null,
+  unplacedMilli: null,
+  allocatedMilli: null,
+  share: null,
+  freeGpus: null,
+  partialGpus: null,
+  partialFreeMilli: null,
+  free8GpuNodes: null,
+  firstUnplaced: null,
+}
+
+/** Linear interpolation at rank (n - 1) p, over ascending milliseconds; seconds. */
+const percentileS = (ascending: ReadonlyArray<number>, p: number): number | null => {
+  if (ascending.length === 0) return null
+  const rank = (ascending.length - 1) * p
+  const below = ascending[Math.floor(rank)]!
+  const above = ascending[Math.ceil(rank)]!
+  return (below + (above - below) * (rank - Math.floor(rank))) / 1000
+}
+
+const meansS = (jobs: ReadonlyArray<SimulatedJob>, keyOf: (job: SimulatedJob) => string) => {
+  const sums = new Map<string, { sum: number; count: number }>()
+  for (const job of jobs) {
+    const entry = sums.get(keyOf(job)) ?? { sum: 0, count: 0 }
+    entry.sum += job.startAt! - job.submitAt
+    entry.count++
+    sums.set(keyOf(job), entry)
+  }
+  const sorted = [...sums].sort(([a], [b]) => Number(a) - Number(b) || (a < b ? -1 : 1))
+  return Object.fromEntries(sorted.map(([key, { sum, count }]) => [key, sum / count / 1000]))
+}
+
+const usedMilliMs = (ended: ReadonlyArray<SimulatedJob>): bigint => {
+  let used = 0n
+  for (const { request, startAt, endAt } of ended) used += BigInt(requestedMilli(request)) * BigInt(endAt! - startAt!)
+  return used
+}
+
+const freeDevices = (fleet: Fleet) => {
+  let freeGpus = 0
+  let partialGpus = 0
+  let partialFreeMilli = 0
+  for (let device = 0; device < fleet.deviceCount; device++) {
+    const free = fleet.deviceFree[device]!
+    if (free === wholeGpu) freeGpus++
+    else if (free > 0) {
+      partialGpus++
+      partialFreeMilli += free
+    }
+  }
+  const free8GpuNodes = fleet.nodes.filter(({ devices }, node) => devices === 8 && fleet.wholeFree[node] === 8).length
+  return { freeGpus, partialGpus, partialFreeMilli, free8GpuNodes }
+}
+
+const sumOf = <A>(items: ReadonlyArray<A>, of: (item: A) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0)
+
+const leastOf = (numbers: ReadonlyArray<number>): number | null =>
+  numbers.length === 0 ? null : numbers.reduce((least, n) => Math.min(least, n))
+const mostOf = (numbers: ReadonlyArray<number>): number | null =>
+  numbers.length === 0 ? null : numbers.reduce((most, n) => Math.max(most, n))
