@@ -61,13 +61,14 @@ export const renderObject = (object: JsonObject, style: Style): string => {
   return renderRows(members, columns, style)
 }
 
-const renderJson = (value: Json): string => `${JSON.stringify(value, null, 2).replace(c1Controls, unicodeEscape)}\n`
+const renderJson = (value: Json): string => `${escapeC1Controls(JSON.stringify(value, null, 2))}\n`
 
 /** `yaml` double-quotes a text that holds a control character, but leaves those from 0x7f on as they are. */
-const renderYaml = (value: Json): string => stringify(value, { lineWidth: 0 }).replace(c1Controls, unicodeEscape)
+const renderYaml = (value: Json): string => escapeC1Controls(stringify(value, { lineWidth: 0 }))
 
-const c1Controls = /[\u007f-\u009f]/g
-const unicodeEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** JSON text, safe for a terminal: `JSON.stringify` escapes the control characters below 0x20 and no others. */
+export const escapeC1Controls = (json: string): string =>
+  json.replace(/[\u007f-\u009f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const renderTable = <Row>(rows: ReadonlyArray<Row>, columns: ReadonlyArray<Column<Row>>, style: Style): string => {
   const cells = rows.map((row) => columns.map(({ value }) => tableCell(value(row))))

@@ -1,0 +1,159 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { nodeCheck } from '../../../services/cli/doctor.ts'
+import { writeSampleLog } from '../../support/sample-log.ts'
+import { run } from './terminal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'verbs-'))
+const data = join(folder, 'data')
+const none = join(folder, 'none')
+
+beforeAll(() => writeSampleLog(data))
+
+const containing = (text: string): unknown => expect.stringContaining(text)
+const anyText: unknown = expect.any(String)
+
+const runIn = (words: ReadonlyArray<string>, where = data) =>
+  run([...words, '--data', where], { workingDirectory: folder })
+
+describe('audit', () => {
+  it('should print the head, and hold the log against it', async () => {
+    const { code, stdout } = await runIn(['audit', 'head'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^10:[0-9a-f]{64}\n$/)
+    const json = JSON.parse((await runIn(['audit', 'head', '-o', 'json'])).stdout) as { head: string; size: number }
+    expect(json).toMatchObject({ size: 10, head: stdout.trim() })
+    const verified = await runIn(['audit', 'verify', '--head', stdout.trim()])
+    expect(verified).toEqual({ code: 0, stdout: `ok: 10 events, head ${stdout}`, stderr: '' })
+  })
+
+  it('should say what it found, and where, with exit code 4', async () => {
+    const later = `11:${'a'.repeat(64)}`
+    const { code, stderr, stdout } = await runIn(['audit', 'verify', '--head', later])
+    expect(code).toBe(4)
+    expect(stdout).toContain('10 events, 11 were expected')
+    expect(stderr).toContain('the log is not what it was: 1 found')
+    const other = `10:${'a'.repeat(64)}`
+    const json = await runIn(['audit', 'verify', '--head', other, '-o', 'json'])
+    expect(json.code).toBe(4)
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, events: 10, findings: [{ reason: anyText }] })
+  })
+
+  it('should locate a flipped byte', async () => {
+    const damaged = join(folder, 'damaged')
+    mkdirSync(damaged)
+    const { stdout } = await runIn(['log', 'export'])
+    writeFileSync(join(damaged, 'log.ndjson'), `${stdout.replace('"sweep-5"', '"sweep-6"')}\n`)
+    const { code, stdout: found } = await runIn(['audit', 'verify', '-o', 'csv'], damaged)
+    expect(code).toBe(4)
+    expect(found).toMatch(/^position,stream,revision,reason\r\n5,/)
+  })
+
+  it('should call a head that is none a usage error', async () => {
+    const { code, stderr } = await runIn(['audit', 'verify', '--head', '10'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('--head: "10" is not SIZE:HASH; give what `audit head` printed')
+  })
+
+  it.each([[['audit', 'head']], [['audit', 'verify']], [['log', 'export']]])(
+    'should miss a log that is not there, and not make one: %j',
+    async (words) => {
+      const { code, stderr, stdout } = await runIn(words, none)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(/^error: the log cannot be used: .* holds no log; /)
+      expect(existsSync(none)).toBe(false)
+    },
+  )
+})
+
+describe('log export', () => {
+  it('should write every event as a line, with its hash', async () => {
+    const lines = (await runIn(['log', 'export'])).stdout.trimEnd().split('\n')
+    expect(lines).toHaveLength(10)
+    const first = JSON.parse(lines[0]!) as Record<string, unknown>
+    expect(first).toMatchObject({ position: 0, stream: 'cell-default', revision: 0, type: 'Ticked' })
+    expect(Object.keys(first).at(-1)).toBe('hash')
+  })
+
+  it('should leave out what was decided, on request', async () => {
+    const lines = (await runIn(['log', 'export', '--inputs'])).stdout.trimEnd().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(Array(5).fill('Ticked'))
+  })
+
+  it('should write the same into a file, whole or not at all', async () => {
+    const out = join(folder, 'out.ndjson')
+    expect(await runIn(['log', 'export', '--out', out])).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(readFileSync(out, 'utf8')).toBe((await runIn(['log', 'export'])).stdout)
+    expect(existsSync(`${out}.partial`)).toBe(false)
+    const { code, stderr } = await runIn(['log', 'export', '--out', join(none, 'out.ndjson')])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: cannot write .*ENOENT/)
+  })
+})
+
+describe('doctor', () => {
+  const checksOf = async (where: string, environment: { readonly [name: string]: string } = {}) => {
+    const { code, stdout } = await run(['doctor', '-o', 'json', '--data', where], {
+      workingDirectory: folder,
+      environment,
+    })
+    return { code, checks: JSON.parse(stdout) as ReadonlyArray<{ check: string; status: string; detail: string }> }
+  }
+  const named = (checks: ReadonlyArray<{ check: string }>, name: string) => checks.find(({ check }) => check === name)
+
+  it('should say which log is used and why, how durable it is, and what is in effect from where', async () => {
+    const { code, checks } = await checksOf(data)
+    expect(code).toBe(0)
+    expect(named(checks, 'log')).toMatchObject({
+      status: 'ok',
+      detail: containing('because the folder holds'),
+    })
+    expect(named(checks, 'log')).toMatchObject({ detail: containing('10 events') })
+    expect(named(checks, 'durability')).toMatchObject({ detail: containing('acknowledged after') })
+    expect(named(checks, 'disk')).toMatchObject({ detail: containing(' free') })
+    expect(named(checks, 'setting data')).toMatchObject({ detail: `${data}   (--data)` })
+  })
+
+  it('should change nothing where there is no log yet', async () => {
+    const { code, checks } = await checksOf(none)
+    expect(code).toBe(0)
+    expect(named(checks, 'log')).toMatchObject({ status: 'ok', detail: containing('none yet') })
+    expect(existsSync(none)).toBe(false)
+  })
+
+  it('should find a variable that nothing reads', async () => {
+    const { code, checks } = await checksOf(data, { LEASEHOLD_DTAA: 'x' })
+    expect(code).toBe(0)
+    expect(named(checks, 'environment')).toMatchObject({ status: 'degraded' })
+  })
+
+  it('should exit with 1 when something is broken, and say what mends it', async () => {
+    const two = join(folder, 'two')
+    mkdirSync(two)
+    for (const name of ['log.sqlite', 'log.ndjson']) writeFileSync(join(two, name), '')
+    const { code, stdout } = await runIn(['doctor'], two)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/log +broken +.*holds two logs/)
+    expect(stdout).toMatch(/^log: keep log.sqlite or log.ndjson/m)
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    expect((await checksOf(file)).code).toBe(1)
+  })
+
+  it('should see that a folder cannot be written', async () => {
+    if (process.getuid?.() === 0) return // Who may write anywhere.
+    const closed = join(folder, 'closed')
+    mkdirSync(closed)
+    chmodSync(closed, 0o500)
+    expect(named((await checksOf(closed)).checks, 'data folder')).toMatchObject({ status: 'broken' })
+  })
+
+  it('should know which versions of Node are fit', () => {
+    expect(nodeCheck('20.18.3').status).toBe('broken')
+    expect(nodeCheck('18.20.0').status).toBe('broken')
+    expect(nodeCheck('20.19.0').status).toBe('ok')
+    expect(nodeCheck('24.1.0').status).toBe('ok')
+  })
+})
