@@ -9,7 +9,7 @@ import { findingsMax, type Finding } from '../chain/audited-log.ts'
  * `known` goes by, is the one in the hashed metadata.
  */
 const checks = {
-  integrity: `SELECT integrity_check FROM pragma_integrity_check(${findingsMax})`,
+  integrity: `PRAGMA integrity_check(${findingsMax})`,
   ids: `SELECT position, stream, revision FROM event WHERE (meta ->> '$.id') IS NOT id LIMIT ${findingsMax}`,
 }
 
@@ -37,10 +37,8 @@ interface Checked {
 const nowhere: Place = { position: null, stream: null, revision: null }
 
 export const sqliteDamage = async (db: Sqlite.Database, file: string): Promise<ReadonlyArray<Finding>> => {
-  const checked = await inWorker(file).catch(() => ({
-    integrity: answer<{ integrity_check: string }>(db, checks.integrity),
-    ids: answer<Place>(db, checks.ids),
-  }))
+  const here = (): Checked => ({ integrity: answer(db, checks.integrity), ids: answer(db, checks.ids) })
+  const checked = isSmall(db) ? here() : await inWorker(file).catch(here)
   const findings: Finding[] = []
   if ('failed' in checked.ids) findings.push({ ...nowhere, reason: checked.ids.failed })
   else
@@ -57,6 +55,12 @@ export const sqliteDamage = async (db: Sqlite.Database, file: string): Promise<R
   }
   for (const reason of complaints) findings.push({ ...nowhere, reason })
   return findings.slice(0, findingsMax)
+}
+
+/** Small enough that starting a worker would take longer. */
+const isSmall = (db: Sqlite.Database): boolean => {
+  const pages = answer<{ readonly page_count: number }>(db, 'PRAGMA page_count')
+  return 'failed' in pages || (pages.rows[0]?.page_count ?? 0) < 1_000
 }
 
 const answer = <A>(db: Sqlite.Database, query: string): Answer<A> => {
