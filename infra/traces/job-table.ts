@@ -95,7 +95,7 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     if (text === '') return empty
     const value = numberText(text)
     if (value >= 0 && value * scale <= max) {
-      const scaled = value * scale
+      const scaled = value * scale + 0 // Never -0.
       return Number.isInteger(scaled) ? scaled : Math.round(scaled)
     }
     if (Number.isNaN(value)) refuse(at, `${shown(text)} is not a number`, 'write a decimal number')

@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import type { FaultList } from './fault-list.ts'
+import { faultsCountedMax, type FaultList } from './fault-list.ts'
 
 /** A longer line is no trace: reading stops there, so that memory stays bounded whatever the file holds. */
 export const lineBytesMax = 1 << 20
@@ -30,6 +30,7 @@ export const readLines = async (file: string, faults: FaultList, sink: LineSink)
   let bytes = 0
 
   const take = (from: Buffer, plain: boolean): boolean => {
+    if (faults.count() >= faultsCountedMax) return false
     line += 1
     const text = from.at(-1) === 0x0d ? from.subarray(0, -1) : from
     if (text.length === 0) return true

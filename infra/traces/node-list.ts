@@ -52,7 +52,7 @@ export const readNodeList = async (
         const [at, text] = cell(key) ?? [undefined, '']
         if (at === undefined || text === '') return null
         const value = numberText(text)
-        if (Number.isInteger(value) && value >= 0 && value <= max) return value
+        if (Number.isInteger(value) && value >= 0 && value <= max) return value + 0 // Never -0.
         refuse(at, `${shown(text)} is not a whole number from 0 to ${max}`, 'write one')
         return null
       }

@@ -58,6 +58,12 @@ describe('a hostile cell', () => {
     else expect(faults[0]).toMatch(told)
   })
 
+  it('should not become a negative zero', async () => {
+    const trace = await readTrace(temporaryFile(itpRows('a,-0,-0,-0')), { format: 'itp' })
+    if (E.isLeft(trace)) throw new Error(JSON.stringify(trace.left))
+    expect(trace.right.jobs[0]).toMatchObject({ submitAt: 0, runMs: 0, request: { devices: 0 } })
+  })
+
   it('should be told in every format', async () => {
     const map = parseColumnMap('gpus=__proto__')
     if (E.isLeft(map)) throw new Error('the map was not read')
@@ -138,6 +144,28 @@ describe('a hostile header', () => {
     expect(await refusal('', { format: 'swf', map: other.right })).toEqual([
       'F: --map queue: there is no field "queu" in this format; did you mean queue?',
     ])
+  })
+})
+
+describe('a hostile node list', () => {
+  it.each([
+    ['n,-1,1,8,T4', 'cpu_milli: "-1" is not a whole number from 0 to 1000000000; write one'],
+    ['n,1,1e999,8,T4', 'memory_mib: "1e999" is not a whole number from 0 to 1073741824; write one'],
+    ['n,1,1,99999999,T4', 'gpu: "99999999" is not a whole number from 0 to 65536; write one'],
+    ['n,1,1,0.5,T4', 'gpu: "0.5" is not a whole number from 0 to 65536; write one'],
+    ['n,1,1,,T4', 'gpu: is empty; write 0 for a node without GPUs'],
+    [',1,1,8,T4', 'sn: is empty; give every node a name of its own'],
+    ['__proto__,1,1,8,T4', 'sn: "__proto__" is a reserved word; write another name'],
+    ['n,1,1,8', '$: has 4 cells, the header has 5; write one cell per column; put a text with commas in quotes'],
+  ])('should be told: %j', async (row, told) => {
+    const nodes = await readNodeList(temporaryFile(`sn,cpu_milli,memory_mib,gpu,model\n${row}\n`))
+    if (E.isRight(nodes) || nodes.left.type !== 'FaultyFile') throw new Error('it was read')
+    expect(nodes.left.faults.map((fault) => describeFault(fault).replace(/^line 2:\d+: /, ''))).toEqual([told])
+  })
+
+  it('should be one fault when it has no node', async () => {
+    const nodes = await readNodeList(temporaryFile('sn,cpu_milli,memory_mib,gpu,model\n'))
+    expect(nodes).toMatchObject(E.left({ count: 1, faults: [{ path: '$', reason: 'holds no node' }] }))
   })
 })
 
