@@ -1,13 +1,20 @@
 #!/usr/bin/env node
-import { exitCodes } from './exit.ts'
+import { describeBug, describeFailure, exitCodes, VerbFailed } from './exit.ts'
 import { runProgram } from './program.ts'
 
 const { argv, env, stderr, stdout } = process
-// Whoever read our output has seen enough of it (`leasehold ... | head`): that is no failure.
-for (const stream of [stdout, stderr])
-  stream.on('error', (cause: NodeJS.ErrnoException) => {
-    process.exit(cause.code === 'EPIPE' ? exitCodes.done : exitCodes.failed)
-  })
+
+stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // Whoever read our output has seen enough of it (`leasehold ... | head`): that is no failure.
+  if (code === 'EPIPE') process.exit(exitCodes.done)
+  stderr.write(describeFailure(new VerbFailed(exitCodes.failed, `cannot write the output: ${message}`)))
+  process.exit(exitCodes.failed)
+})
+stderr.on('error', () => undefined) // Nobody is left to tell.
+process.on('uncaughtException', (cause) => {
+  stderr.write(describeBug(cause, env['LEASEHOLD_DEBUG'] === '1'))
+  process.exit(exitCodes.failed)
+})
 
 process.exitCode = await runProgram(argv.slice(2), {
   stdout,

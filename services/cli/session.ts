@@ -69,7 +69,8 @@ const openSession = (context: Context, command: Command): Session => {
   const { origins, values } = read.right
   const style: Style = {
     format: values.output,
-    width: stdout.columns ?? defaultWidth,
+    // Some terminals say 0 when they mean that they do not know.
+    width: stdout.columns === undefined || stdout.columns === 0 ? defaultWidth : stdout.columns,
     colour: isColoured(stdout, environment),
   }
   const write = (text: string) => writeAll(stdout, text)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const sources = ['domain', 'projections', 'infra', 'services', 'test/bench', 'test/cases', 'test/support']
@@ -10,6 +10,7 @@ export const setup = (): void => {
   const newest = Math.max(0, ...sources.flatMap(filesOf).map((file) => statSync(file).mtimeMs))
   if (existsSync(stamp) && statSync(stamp).mtimeMs > newest) return
   execFileSync('node', ['node_modules/typescript/bin/tsc', '-p', '.config/tsconfig.build.json', '--noCheck'])
+  chmodSync(join('dist', 'services', 'cli', 'main.js'), 0o755)
   writeFileSync(stamp, '')
 }
 

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -43,6 +43,13 @@ describe('the built binary', () => {
   it('should write every line through a pipe', () => {
     const command = `'${process.execPath}' '${binary}' log export --data '${data}' | wc -l`
     expect(spawnSync('sh', ['-c', command], { encoding: 'utf8' }).stdout.trim()).toBe('2000')
+  })
+
+  it.runIf(existsSync('/dev/full'))('should say so when its output cannot be written', () => {
+    const command = `'${process.execPath}' '${binary}' log export --data '${data}' > /dev/full`
+    const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' })
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^error: cannot write the output: ENOSPC.*\n$/)
   })
 
   it.each([[['--help']], [['log', 'export', '--data', data]]])(
