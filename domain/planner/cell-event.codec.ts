@@ -143,7 +143,27 @@ export const decodeCellFactLine = (line: string): E.Either<ReadonlyArray<Fault>,
   } catch (error) {
     return refused(`is not JSON: ${error instanceof Error ? plain(error.message) : ''}`, 'send one JSON object a line')
   }
-  return decodeCellFact(value)
+  const decoded = decodeCellFact(value)
+  // JSON.parse keeps the last of two members of one name, where another reader may have kept the first.
+  return E.isRight(decoded) && membersIn(line) !== membersOf(value)
+    ? refused('has a member twice', 'send each member once')
+    : decoded
+}
+
+/** Members that a JSON text writes: its strings that a colon follows. */
+const membersIn = (text: string): number => {
+  let members = 0
+  for (const [, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)) if (colon !== undefined) members++
+  return members
+}
+
+/** Of a value that has been decoded, and therefore nests no deeper than a fact does. */
+const membersOf = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  const below: ReadonlyArray<unknown> = Object.values(value)
+  let members = Array.isArray(value) ? 0 : below.length
+  for (const each of below) members += membersOf(each)
+  return members
 }
 
 const refused = (reason: string, mend: string) => E.left([{ path: '$', reason, mend }])

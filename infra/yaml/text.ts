@@ -6,7 +6,7 @@ import type { Fault } from '../../domain/kernel/fault.ts'
 
 export const textBytesMax = 1_048_576
 /** Most words and signs in a text: what keeps the parser's time bounded where the bytes alone do not. */
-export const tokensMax = 300_000
+export const tokensMax = 200_000
 
 /** A text that is YAML, its documents as trees, and where each of its characters lies. */
 export interface ParsedText {

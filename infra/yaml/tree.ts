@@ -52,23 +52,24 @@ export const plainOf = (document: Document.Parsed, place: ParsedText['place']): 
     return value
   }
 
-  const read = (node: Node | null | undefined, depth: number, inAlias: boolean): unknown => {
-    if (inAlias && ++aliased > aliasedMax)
-      throw new TooMuch(fault(null, `aliases repeat more than ${aliasedMax} values`, 'write the values out'))
+  /** @param alias the outermost alias that leads here */
+  const read = (node: Node | null | undefined, depth: number, alias: Node | null): unknown => {
+    if (alias !== null && ++aliased > aliasedMax)
+      throw new TooMuch(fault(alias, `aliases repeat more than ${aliasedMax} values`, 'write the values out'))
     if (node === null || node === undefined) return null
     if (isScalar(node)) return scalar(node)
     if (depth === depthMax)
       throw new TooMuch(fault(node, `nests deeper than ${depthMax} levels`, 'remove the levels that are too many'))
     if (isAlias(node)) {
       const anchored = node.resolve(document)
-      if (anchored !== undefined) return read(anchored, depth + 1, true)
+      if (anchored !== undefined) return read(anchored, depth + 1, alias ?? node)
       faults.push(fault(node, `no anchor &${node.source} comes before it`, 'write the value out'))
       return null
     }
     if (isSeq(node))
       return node.items.map((item, i) => {
         steps.push(i)
-        const value = read(item as Node | null, depth + 1, inAlias)
+        const value = read(item as Node | null, depth + 1, alias)
         steps.pop()
         return value
       })
@@ -79,7 +80,7 @@ export const plainOf = (document: Document.Parsed, place: ParsedText['place']): 
       const name = keyOf(key)
       steps.push(name)
       if (Object.hasOwn(map, name)) faults.push(fault(key as Node, 'is given twice', 'keep one of the two'))
-      const got = read(value as Node | null, depth + 1, inAlias)
+      const got = read(value as Node | null, depth + 1, alias)
       if (!Object.hasOwn(map, name)) map[name] = got
       steps.pop()
     }
@@ -87,7 +88,7 @@ export const plainOf = (document: Document.Parsed, place: ParsedText['place']): 
   }
 
   try {
-    return { value: read(document.contents, 0, false), faults, whole: true }
+    return { value: read(document.contents, 0, null), faults, whole: true }
   } catch (error) {
     if (!(error instanceof TooMuch)) throw error
     return { value: null, faults: [...faults, error.fault], whole: false }
