@@ -169,7 +169,7 @@ const membersOf = (value: unknown): number => {
 const refused = (reason: string, mend: string) => E.left([{ path: '$', reason, mend }])
 
 /** The engine's message repeats what it read, escapes and all. */
-const plain = (message: string): string => message.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 200)
+const plain = (message: string): string => message.slice(0, 200).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?')
 
 /** What is decoded is already as it travels. */
 export const encodeCellFact = ({ id, type, at, data }: CellFact): CellFact => ({ id, type, at, data }) as CellFact

@@ -24,10 +24,10 @@ import { wholeGpu, type CpuMilli, type DurationMs, type GpuMilli, type Mebibytes
 import type { WorkloadIntent } from './intent.ts'
 import type { Span } from './request.ts'
 
-export const apiVersion = 'capacity.leasehold.dev/v1'
+const apiVersion = 'capacity.leasehold.dev/v1'
 const kind = 'WorkloadIntent'
 
-export const devicesMax = 1_000_000
+const devicesMax = 1_000_000
 const modelsMax = 64
 const substitutesMax = 64
 

@@ -7,7 +7,7 @@ import { inOrder, parseText, textBytesMax, type ParsedText } from './text.ts'
 import { offsetOf, plainOf } from './tree.ts'
 
 /** The file could not be read at all: a matter of the environment, not of what the file says. */
-export interface FileUnreadable {
+interface FileUnreadable {
   readonly type: 'FileUnreadable'
   readonly file: string
   /** The code of the operating system, `ENOENT`. */
@@ -16,7 +16,7 @@ export interface FileUnreadable {
   readonly mend: string
 }
 /** The file was read, and does not say what it should. */
-export interface DocumentRefused {
+interface DocumentRefused {
   readonly type: 'DocumentRefused'
   readonly file: string
   readonly faults: ReadonlyArray<Fault>

@@ -126,6 +126,7 @@ describe('faults', () => {
     ['{', 'is not JSON'],
     ['{"id":NaN}', 'is not JSON'],
     ['\u001b[2J', 'is not JSON'],
+    ['\ud800 \u202e', 'is not JSON'],
     [`"${'x'.repeat(factLengthMax)}"`, `has ${factLengthMax + 2} characters`],
     ['['.repeat(500_000) + ']'.repeat(500_000), 'found a list'],
   ])('of a line should be one: %.20j', (line, reason) => {
