@@ -1,3 +1,4 @@
+import { randomBelow } from '../kernel/random.ts'
 import type { AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { Fleet, Placement, PlacementPart } from './fleet.ts'
 import { scoreStepMilli, type FragmentationMeasure } from './fragmentation.ts'
@@ -105,11 +106,11 @@ export class Placer {
     this.each(shape, candidates, (node) => nodes.push(node))
     if (nodes.length === 0) return null
     nodes.sort((a, b) => a - b)
-    const mixed = scramble(seed, draw)
-    const chosen = nodes[mixed % nodes.length]!
+    const [at, next] = randomBelow(Math.imul(draw + 1, 0x85ebca6b) ^ seed, nodes.length)
+    const chosen = nodes[at]!
     const { devices } = shape.request
     const holding = pickDevices(this.fleet, shape, chosen, this.fleet.nodes[chosen]!.devices, 'lowest')
-    const start = shape.whole || devices !== 1 ? 0 : scramble(mixed, draw) % holding.length
+    const start = shape.whole || devices !== 1 ? 0 : randomBelow(next, holding.length)[0]
     return placed(this.fleet, shape, chosen, holding.slice(start, start + devices))
   }
 
@@ -270,12 +271,4 @@ const placed = (
     score: best === null ? null : best.score,
     alternative: best === null || best.second < 0 ? null : { node: best.second, score: best.secondScore },
   }
-}
-
-/** A well-mixed number below 2^32 from two. */
-const scramble = (seed: number, draw: number): number => {
-  let x = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul((draw + 1) | 0, 0x85ebca6b)) >>> 0
-  x = Math.imul(x ^ (x >>> 16), 0x7feb352d) >>> 0
-  x = Math.imul(x ^ (x >>> 15), 0x846ca68b) >>> 0
-  return (x ^ (x >>> 16)) >>> 0
 }

@@ -1,3 +1,4 @@
+import { randomBelow } from '../kernel/random.ts'
 import { requestedMilli } from '../workload/request.ts'
 import type { MixClass } from '../policy/allocation-policy.ts'
 import type { TraceJob } from './trace-job.ts'
@@ -12,12 +13,12 @@ export const loadTo = (jobs: ReadonlyArray<TraceJob>, targetMilli: number, seed:
   const loaded: TraceJob[] = []
   if (jobs.every((job) => requestedMilli(job.request) === 0)) return loaded
   let requested = 0
-  let random = seed >>> 0
+  let state = seed
   for (let round = 1; requested < targetMilli; round++) {
     const order = jobs.slice()
     for (let i = order.length - 1; i > 0; i--) {
-      random = (random + 0x9e3779b9) >>> 0
-      const j = Math.floor((mixed(random) / 2 ** 32) * (i + 1))
+      const [j, next] = randomBelow(state, i + 1)
+      state = next
       const job = order[i]!
       order[i] = order[j]!
       order[j] = job
@@ -42,11 +43,4 @@ export const mixOf = (jobs: ReadonlyArray<TraceJob>): ReadonlyArray<MixClass> =>
     else known.weight++
   }
   return [...classes.values()]
-}
-
-const mixed = (seed: number): number => {
-  let x = seed
-  x = Math.imul(x ^ (x >>> 16), 0x7feb352d) >>> 0
-  x = Math.imul(x ^ (x >>> 15), 0x846ca68b) >>> 0
-  return (x ^ (x >>> 16)) >>> 0
 }

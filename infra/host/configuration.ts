@@ -25,7 +25,7 @@ export type Member = keyof Configuration
 export const defaultConfiguration: Configuration = {
   data: '.leasehold',
   output: 'table',
-  ordering: 'fifo',
+  ordering: 'greedy',
   placement: 'first-fit',
   cell: 'cell-default',
 }

@@ -2,21 +2,33 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { defaultConfiguration, defaultFile, environmentName, outputs } from '../../infra/host/configuration.ts'
 import { registerAudit } from './audit.ts'
+import { registerDecisions } from './decisions.ts'
+import { registerDemo } from './demo.ts'
 import { registerDoctor } from './doctor.ts'
 import { describeBug, describeFailure, exitCodes, exitCodesHelp, VerbFailed, type ExitCode } from './exit.ts'
 import { registerImport } from './import.ts'
 import { registerLog } from './log.ts'
+import { registerPlan } from './plan.ts'
+import { registerQueue } from './queue.ts'
+import { registerReplay } from './replay.ts'
 import { registerSimulate } from './simulate.ts'
 import { terminalSafe } from './output.ts'
 import type { Context } from './session.ts'
+import { registerWhy } from './why.ts'
 
 export type Register = (program: Command, context: Context) => void
 
 /** Every verb, in the order of `--help`. One file per verb enters itself here. */
 export const verbs: ReadonlyArray<Register> = [
+  registerDemo,
   registerSimulate,
   registerImport,
+  registerPlan,
+  registerWhy,
+  registerQueue,
+  registerDecisions,
   registerLog,
+  registerReplay,
   registerAudit,
   registerDoctor,
 ]

@@ -160,18 +160,20 @@ const timed = async (work: () => Promise<Simulated>): Promise<Simulated & { read
 }
 
 /** Runs a scenario on the session's log, or in memory where nobody named a folder. */
-export const runScenario = async (session: Session, scenario: Scenario): Promise<Simulated> => {
-  const run = async (log: EventLog): Promise<Simulated> => {
-    const progress = session.progress('jobs', scenario.jobs.length)
-    try {
-      const simulated = await simulate(log, session.configuration.cell, scenario, progress.at)
-      if (E.isLeft(simulated)) throw runFailed(simulated.left)
-      return simulated.right
-    } finally {
-      progress.stop()
-    }
+const runScenario = async (session: Session, scenario: Scenario): Promise<Simulated> =>
+  session.origins.data === 'default'
+    ? runOn(session, memoryEventLog(), scenario)
+    : withLog(session, (log) => runOn(session, log, scenario), { readOnly: false })
+
+export const runOn = async (session: Session, log: EventLog, scenario: Scenario): Promise<Simulated> => {
+  const progress = session.progress('jobs', scenario.jobs.length)
+  try {
+    const simulated = await simulate(log, session.configuration.cell, scenario, progress.at)
+    if (E.isLeft(simulated)) throw runFailed(simulated.left)
+    return simulated.right
+  } finally {
+    progress.stop()
   }
-  return session.origins.data === 'default' ? run(memoryEventLog()) : withLog(session, run, { readOnly: false })
 }
 
 const runFailed = (fault: RunFault): VerbFailed => {

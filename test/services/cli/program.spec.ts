@@ -132,7 +132,7 @@ describe('help', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('toy [options] <word>')
     expect(stdout).toContain('(default: .leasehold)')
-    expect(stdout).toMatch(/ordering +LEASEHOLD_ORDERING +default fifo/)
+    expect(stdout).toMatch(/ordering +LEASEHOLD_ORDERING +default greedy/)
     for (const code of Object.values(exitCodes)) expect(stdout).toMatch(new RegExp(`^ {2}${code} {2,}\\S`, 'm'))
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
   })

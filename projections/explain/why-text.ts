@@ -1,0 +1,73 @@
+import { wholeGpu } from '../../domain/kernel/units.ts'
+import { durationText, gpusText, instantText } from './wording.ts'
+import type { Why } from './why.ts'
+
+type Waiting = Extract<Why, { readonly state: 'waiting' }>
+type Running = Extract<Why, { readonly state: 'running' }>
+
+/** The answer for the person who asked, in a few lines. */
+export const whyText = (why: Why): string => {
+  const lines = why.state === 'running' ? runningLines(why) : waitingLines(why)
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+const runningLines = ({ workload, at, startedAt, expectedEndAt, submittedAt, lease, attempt }: Running) => [
+  `${workload} runs since ${instantText(startedAt)} (${durationText(at - startedAt)}), attempt ${attempt}; it waited ${durationText(startedAt - submittedAt)}.`,
+  ...lease.map(
+    ({ node, devices, milli }) =>
+      `  on ${node}: ${devices.length === 0 ? 'no device' : `device ${devices.join(', ')}`}${milli > 0 && milli < wholeGpu ? `, ${milli} thousandths of it` : ''}`,
+  ),
+  expectedEndAt === null
+    ? 'When it ends is not known.'
+    : `It is expected to end ${instantText(expectedEndAt)} (in ${durationText(expectedEndAt - at)}).`,
+]
+
+const waitingLines = (why: Waiting): ReadonlyArray<string> => [
+  `${why.workload} waits in queue ${why.queue}, position ${why.position}, for ${durationText(why.at - why.submittedAt)} (as of ${instantText(why.at)}).`,
+  `Reason     ${why.code ?? 'PendingEvaluation'}: ${reasonText(why)}`,
+  ...(why.rule === null ? [] : [`Rule       ${why.rule}, policy ${why.policy?.slice(0, 12) ?? '-'}`]),
+  ...(why.aheadCount === 0 ? [] : [`Ahead      ${aheadText(why)}`]),
+  `Projected  ${projectionText(why)}`,
+]
+
+const reasonText = (why: Waiting): string => {
+  const needs = needsText(why)
+  const free = `${gpusText(why.freeMilli)} free in total`
+  switch (why.code) {
+    case 'WaitingForCapacity':
+      return `it needs ${needs}; ${free}, ${largestText(why)} in one place.`
+    case 'FragmentedCapacity':
+      return `it needs ${needs} in one place; ${free}, but at most ${largestText(why)} in one.`
+    case 'BehindInQueue':
+      return `another goes first. It needs ${needs}; ${free}, ${largestText(why)} in one place.`
+    case 'WouldDelayReservation':
+      return `it needs ${needs} and would fit, but would still run when the head of the queue is due to start there.`
+    case 'Misconfigured':
+      return `the policy has no queue ${why.queue}.`
+    default:
+      return `it needs ${needs}; ${free}.`
+  }
+}
+
+const needsText = ({ needDevices, needMilli }: Waiting): string => {
+  if (needDevices === 0) return 'CPU and host memory only'
+  if (needMilli === needDevices * wholeGpu) return `${needDevices} whole ${needDevices === 1 ? 'GPU' : 'GPUs'}`
+  const share = `${needMilli / needDevices} thousandths`
+  return needDevices === 1 ? `${share} of one GPU` : `${share} of each of ${needDevices} GPUs`
+}
+
+const largestText = ({ largestMilli, needDevices, needMilli }: Waiting): string =>
+  needMilli < needDevices * wholeGpu ? `${largestMilli} thousandths` : gpusText(largestMilli)
+
+const aheadText = ({ ahead, aheadCount }: Waiting): string => {
+  const more = aheadCount - ahead.length
+  return `${ahead.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+const projectionText = ({ at, projectedStartAt, projection }: Waiting): string => {
+  if (projectedStartAt !== null)
+    return `${instantText(projectedStartAt)} (in ${durationText(projectedStartAt - at)}), if all ends as expected and nothing new comes in.`
+  return projection === 'looked too far ahead'
+    ? 'not known: too far ahead to say.'
+    : 'not known: nothing that runs is expected to make room for it.'
+}

@@ -1,0 +1,37 @@
+import { wholeGpu } from '../../domain/kernel/units.ts'
+
+/** Up to here an instant is counted from the start of a trace; later ones are dates. */
+const traceUntilMs = 946_684_800_000
+
+/** `2026-08-14 00:00:00 UTC`, or `day 144 22:46:54` of a trace. */
+export const instantText = (ms: number): string => {
+  if (ms >= traceUntilMs) {
+    const iso = isoOf(ms)
+    return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
+  }
+  const seconds = Math.floor(ms / 1000)
+  const clock = [Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60]
+  return `day ${Math.floor(seconds / 86_400)} ${clock.map((part) => String(part).padStart(2, '0')).join(':')}`
+}
+
+/** The two largest units that are not zero: `19 d 7 h`, `2 min`, `0 s`. */
+export const durationText = (ms: number): string => {
+  const seconds = Math.floor(ms / 1000)
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const
+  const told = parts.filter(([amount]) => amount > 0).slice(0, 2)
+  if (told.length === 0) return ms > 0 && ms < 1000 ? `${ms} ms` : '0 s'
+  return told.map(([amount, unit]) => `${amount} ${unit}`).join(' ')
+}
+
+/** Thousandths as devices: `15.5 GPUs`, `1 GPU`. */
+export const gpusText = (milli: number): string => {
+  const gpus = milli / wholeGpu
+  return `${gpus.toLocaleString('en-US', { maximumFractionDigits: 3 })} ${gpus === 1 ? 'GPU' : 'GPUs'}`
+}
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()

@@ -1,0 +1,98 @@
+import { either as E } from 'fp-ts'
+import type { Cell } from '../../domain/planner/cell.ts'
+import { dryRun, type DryRun } from '../../domain/planner/dry-run.ts'
+import type { WorkloadIntent } from '../../domain/workload/intent.ts'
+import { readIntentsFile } from '../../infra/yaml/intents.ts'
+import { durationText, gpusText, instantText } from '../../projections/explain/wording.ts'
+import { exitCodes, invalidInput, VerbFailed } from './exit.ts'
+import { foldedCell } from './folded-cell.ts'
+import { withLog } from './opened-log.ts'
+import { terminalSafe, type JsonObject } from './output.ts'
+import type { Register } from './program.ts'
+import { verb } from './session.ts'
+import { fileFailed } from './trace-options.ts'
+
+/** Registers `plan`. */
+export const registerPlan: Register = (program, context) => {
+  program
+    .command('plan')
+    .argument('<file>', 'WorkloadIntent documents, YAML or JSON; - for the standard input')
+    .description('where and when a workload would run if it were submitted now; nothing is changed')
+    .option('--at <time>', 'as things stood then (default: now, the end of the log)')
+    .addHelpText('after', `\nExit code ${exitCodes.refused} if the fleet could never run one of them.`)
+    .action(
+      verb(context, async (session, file: string, { at }: { at?: string }) => {
+        const read = await readIntentsFile(file)()
+        if (E.isLeft(read))
+          throw read.left.type === 'DocumentRefused' ? invalidInput(file, read.left.faults) : fileFailed(read.left)
+        return withLog(session, async (log) => {
+          const { cell } = await foldedCell(session, log, at)
+          if (cell.fleet.nodes.length === 0) throw new VerbFailed(exitCodes.failed, 'the log knows no fleet')
+          const plans = read.right.map((intent) => ({ intent, plan: planOf(cell, intent) }))
+          if (session.style.format === 'table')
+            for (const { intent, plan } of plans) await session.write(planText(cell, intent, plan))
+          else
+            await session.printRows<JsonObject>(
+              plans.map(({ intent, plan }) => ({ workload: intent.name, ...(plan as unknown as JsonObject) })),
+              ['workload', 'outcome', 'startAt'].map((name) => ({ name, value: (row) => row[name] ?? null })),
+            )
+          return plans.some(({ plan }) => plan.outcome === 'refused' || plan.outcome === 'not taken')
+            ? exitCodes.refused
+            : exitCodes.done
+        })
+      }),
+    )
+}
+
+const planOf = (cell: Cell, intent: WorkloadIntent): DryRun =>
+  dryRun(cell, {
+    class: intent.class,
+    estimateMs: intent.expectedDurationMs,
+    queue: intent.queue,
+    request: intent.request,
+    team: intent.team,
+    workload: intent.name,
+  })
+
+const planText = (cell: Cell, { name, queue }: WorkloadIntent, plan: DryRun): string => {
+  const lines = planLines(cell, name, queue, plan)
+  return lines.map((line) => `${terminalSafe(line)}\n`).join('')
+}
+
+const planLines = (cell: Cell, name: string, queue: string, plan: DryRun): ReadonlyArray<string> => {
+  switch (plan.outcome) {
+    case 'starts': {
+      const { lease, expectedEndAt } = plan.decision.data
+      const ends = expectedEndAt === null ? '' : ` It would end ${instantText(expectedEndAt)}.`
+      return [
+        `${name} would start at once.${ends}`,
+        ...lease.map(({ node, devices, milli }) => {
+          const taken = devices.length === 0 ? 'CPU and memory' : `device ${devices.join(', ')}`
+          return `  on ${node}: ${taken}${milli > 0 && milli < 1000 ? `, ${milli} thousandths of it` : ''}`
+        }),
+      ]
+    }
+    case 'waits': {
+      const { decision, position, startAt } = plan
+      const why = decision === null ? 'nothing decides about its queue' : decision.data.code
+      const needs =
+        decision === null
+          ? ''
+          : `; it needs ${gpusText(decision.data.needMilli)}, ${gpusText(decision.data.freeMilli)} free in total`
+      const start = startAt === null ? 'not known' : `${instantText(startAt)} (in ${durationText(startAt - cell.now)})`
+      return [
+        `${name} would wait in queue ${queue}, position ${position}: ${why}${needs}.`,
+        `  projected start: ${start}`,
+      ]
+    }
+    case 'refused': {
+      const { code, needMilli, largestMilli } = plan.decision.data
+      return [
+        `${name} would be refused: ${code}.`,
+        `  it needs ${gpusText(needMilli)}; the empty fleet has ${gpusText(largestMilli)} in one place of its span`,
+      ]
+    }
+    case 'not taken':
+      return [`${name} would not be taken: ${plan.rejection.type}.`]
+  }
+}

@@ -1,0 +1,33 @@
+import type { CellEvent } from '../../domain/planner/cell-event.ts'
+import type { EventLog, StoredEvent } from '../../domain/ports/event-log.ts'
+import { instantText } from '../../projections/explain/wording.ts'
+import { fromLog } from './opened-log.ts'
+import type { Session } from './session.ts'
+
+const pageMax = 2_000
+
+/** The session's stream in order, page by page. */
+export async function* storedEvents({ configuration }: Session, log: EventLog): AsyncGenerator<StoredEvent> {
+  for (let revision = 0; ; revision += pageMax) {
+    const page = fromLog(await log.readStream(configuration.cell, revision, pageMax)())
+    yield* page
+    if (page.length < pageMax) return
+  }
+}
+
+export const workloadOf = (message: StoredEvent['message']): string | null => {
+  const { workload } = message.data
+  return typeof workload === 'string' ? workload : null
+}
+
+/** What became of a workload that neither waits nor runs. */
+export const fateOf = async (session: Session, log: EventLog, id: string): Promise<string> => {
+  let last: CellEvent | null = null
+  for await (const { message } of storedEvents(session, log))
+    if (workloadOf(message) === id) last = message as unknown as CellEvent
+  if (last === null) return `there is no workload ${id} in the log`
+  if (last.type === 'AttemptEnded') return `${id} ended ${instantText(last.at)}; \`leasehold log ${id}\` tells its life`
+  if (last.type === 'WorkloadRefused')
+    return `${id} was refused ${instantText(last.at)}: ${last.data.code}; it needs ${last.data.needMilli} GPU milli, the largest place has ${last.data.largestMilli}`
+  return `${id} did not wait or run at that time`
+}
