@@ -2,11 +2,12 @@ import { closedFault } from '../chain/append-queue.ts'
 import type { AuditedLog } from '../chain/audited-log.ts'
 import { indexedLog } from '../chain/indexed-log.ts'
 import { logIndex } from '../chain/log-index.ts'
-import { lineOf } from '../chain/stored-event.ts'
+import { lineOf, parseLine } from '../chain/stored-event.ts'
 
-/** A log that ends with its process. It keeps the lines as text, so what is read out cannot change what is stored. */
+/** A log that ends with its process, over lines that may be there already. It keeps the lines as text, so what is read out cannot change what is stored. */
 export const memoryEventLog = (lines: string[] = []): AuditedLog => {
   const index = logIndex()
+  index.commit(lines.map(parseLine))
   return indexedLog(index, {
     read: (from, count) => lines.slice(from, from + count),
     refresh: () => undefined,

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import type { EventLog } from '../../domain/ports/event-log.ts'
+import { snapshotStore, type SnapshotStore } from '../../infra/host/snapshot-store.ts'
 import { foldCell, type Folded } from '../decide/fold.ts'
 import { instantFrom } from './instant.ts'
 import { fromLog } from './opened-log.ts'
@@ -11,8 +13,12 @@ export const foldedCell = async (session: Session, log: EventLog, at: string | u
   const heads = fromLog(await log.heads()())
   const progress = session.progress('events', heads.find((head) => head.stream === stream)?.size ?? 0)
   try {
-    return fromLog(await foldCell(log, stream, until, progress.at))
+    return fromLog(await foldCell(log, stream, { until, snapshots: snapshotsOf(session), seen: progress.at }))
   } finally {
     progress.stop()
   }
 }
+
+/** Beside the log: what is there may be deleted at any time. */
+export const snapshotsOf = ({ configuration }: Session): SnapshotStore =>
+  snapshotStore(join(configuration.data, 'snapshots'))

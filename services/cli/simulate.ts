@@ -17,9 +17,11 @@ import { wholeGpu } from '../../domain/kernel/units.ts'
 import { readNodeList } from '../../infra/traces/node-list.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { readDocumentFile } from '../../infra/yaml/document.ts'
+import { keepSnapshot } from '../decide/fold.ts'
 import type { RunFault } from '../decide/run.ts'
 import { simulate, type Scenario, type Simulated } from '../decide/simulate.ts'
 import { exitCodes, invalidInput, logUnavailable, VerbFailed } from './exit.ts'
+import { snapshotsOf } from './folded-cell.ts'
 import { withLog } from './opened-log.ts'
 import type { JsonObject } from './output.ts'
 import type { Register } from './program.ts'
@@ -163,7 +165,15 @@ const timed = async (work: () => Promise<Simulated>): Promise<Simulated & { read
 const runScenario = async (session: Session, scenario: Scenario): Promise<Simulated> =>
   session.origins.data === 'default'
     ? runOn(session, memoryEventLog(), scenario)
-    : withLog(session, (log) => runOn(session, log, scenario), { readOnly: false })
+    : withLog(
+        session,
+        async (log) => {
+          const simulated = await runOn(session, log, scenario)
+          await keepSnapshot(log, simulated.cell, snapshotsOf(session))
+          return simulated
+        },
+        { readOnly: false },
+      )
 
 export const runOn = async (session: Session, log: EventLog, scenario: Scenario): Promise<Simulated> => {
   const progress = session.progress('jobs', scenario.jobs.length)

@@ -2,7 +2,9 @@ import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import { Cell, evolve } from '../../domain/planner/cell.ts'
 import type { CellEvent } from '../../domain/planner/cell-event.ts'
+import { fromSnapshot, takeSnapshot, type CellSnapshot } from '../../domain/planner/cell-snapshot.ts'
 import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
+import type { SnapshotStore } from '../../infra/host/snapshot-store.ts'
 
 export const foldPageMax = 2_000
 
@@ -12,26 +14,29 @@ export interface Folded {
   readonly size: number
 }
 
-/**
- * Folds a stream into a cell.
- * @param until only events up to this instant; null: all
- * @param seen  told after each page how many events have been folded
- */
+export interface FoldOptions {
+  /** Only events up to this instant; absent or null: all. */
+  readonly until?: EpochMs | null
+  /** Where a snapshot may lie that spares the way up to it. */
+  readonly snapshots?: SnapshotStore
+  /** Told after each page how many events have been folded. */
+  readonly seen?: (events: number) => void
+}
+
+/** Folds a stream into a cell. */
 export const foldCell = async (
   log: EventLog,
   stream: string,
-  until: EpochMs | null = null,
-  seen: (events: number) => void = () => undefined,
+  { until = null, snapshots, seen = () => undefined }: FoldOptions = {},
 ): Promise<E.Either<LogUnavailable, Folded>> => {
-  const cell = new Cell(stream)
-  let size = 0
+  let { cell, size } = (await fromStore(log, stream, snapshots, until)) ?? { cell: new Cell(stream), size: 0 }
   for (;;) {
     const page = await log.readMessages(stream, size, foldPageMax)()
     if (E.isLeft(page)) return page
     for (const message of page.right as unknown as ReadonlyArray<CellEvent>) {
       if (until !== null && message.at > until) return E.right({ cell, size })
       try {
-        evolve(cell, message)
+        cell = evolve(cell, message)
       } catch (cause) {
         return E.left(unfoldable(stream, size, cause))
       }
@@ -39,6 +44,36 @@ export const foldCell = async (
     }
     seen(size)
     if (page.right.length < foldPageMax) return E.right({ cell, size })
+  }
+}
+
+/** Form of the snapshot's body; another release's is not read. */
+const snapshotVersion = 1
+
+/** Keeps a cell that has been folded from, or decided into, all of its stream. */
+export const keepSnapshot = async (log: EventLog, cell: Cell, snapshots: SnapshotStore): Promise<void> => {
+  const heads = await log.heads()()
+  const head = E.isLeft(heads) ? undefined : heads.right.find(({ stream }) => stream === cell.name)
+  if (head === undefined) return
+  const body = JSON.stringify({ version: snapshotVersion, cell: takeSnapshot(cell) })
+  await snapshots.save({ stream: cell.name, revision: head.size - 1, hash: head.hash, body })()
+}
+
+/** The cell of the newest snapshot, if it is of this stream, of this release and not too new; null: fold it all. */
+const fromStore = async (
+  log: EventLog,
+  stream: string,
+  snapshots: SnapshotStore | undefined,
+  until: EpochMs | null,
+): Promise<Folded | null> => {
+  const { snapshot } = (await snapshots?.load(stream, log)) ?? { snapshot: null }
+  if (snapshot === null) return null
+  try {
+    const { version, cell } = JSON.parse(snapshot.body) as { version: number; cell: CellSnapshot }
+    if (version !== snapshotVersion || (until !== null && cell.now > until)) return null
+    return { cell: fromSnapshot(cell), size: snapshot.revision + 1 }
+  } catch {
+    return null
   }
 }
 
