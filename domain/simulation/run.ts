@@ -2,7 +2,7 @@ import { Heap } from '../kernel/heap.ts'
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import type { CellDecision, CellInput, Ticked, WorkloadSubmitted } from '../planner/cell-event.ts'
-import type { TraceJob } from './trace-job.ts'
+import { estimated, type TraceJob } from './trace-job.ts'
 
 /** Yields what happens, takes what was decided about it, and goes on from there. */
 export type Run = Generator<CellInput, void, ReadonlyArray<CellDecision>>
@@ -19,7 +19,7 @@ interface Due {
  * then arrivals in file order, then one tick. A job of zero life ends in a second instant of the same time.
  */
 export function* timedRun(jobs: ReadonlyArray<TraceJob>): Run {
-  const arrivals = jobs
+  const arrivals = estimated(jobs)
     .map((job, seq) => ({ job, seq }))
     .sort((a, b) => a.job.submitAt! - b.job.submitAt! || a.seq - b.seq)
   const byId = new Map(arrivals.map(({ job, seq }) => [job.id, { job, seq }]))

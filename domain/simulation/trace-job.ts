@@ -7,10 +7,14 @@ export interface TraceJob {
   /** Null where the format has no times (then only a static fill makes sense). */
   readonly submitAt: EpochMs | null
   readonly runMs: DurationMs | null
-  /** What the scheduler may know beforehand; null: unknown. */
+  /** What the scheduler may know beforehand; null: unknown. See `estimated`. */
   readonly estimateMs: DurationMs | null
   readonly class: string
   readonly queue: string
   readonly team: string
   readonly request: PlacementRequest
 }
+
+/** Where nothing in a trace is estimated, the scheduler is taken to know how long each job runs. */
+export const estimated = (jobs: ReadonlyArray<TraceJob>): ReadonlyArray<TraceJob> =>
+  jobs.every(({ estimateMs }) => estimateMs === null) ? jobs.map((job) => ({ ...job, estimateMs: job.runMs })) : jobs
