@@ -1,24 +1,10 @@
 import { either as E } from 'fp-ts'
 import { canonicalJson, type Json } from '../../domain/kernel/canonical-json.ts'
-import type { EpochMs } from '../../domain/kernel/units.ts'
-import { Cell, evolve } from '../../domain/planner/cell.ts'
-import {
-  cellEventVersions,
-  type CellDecision,
-  type CellEvent,
-  type CellInput,
-} from '../../domain/planner/cell-event.ts'
-import { decide, type CellRejection } from '../../domain/planner/decide.ts'
+import { Cell } from '../../domain/planner/cell.ts'
+import type { CellDecision, CellInput } from '../../domain/planner/cell-event.ts'
+import type { CellRejection } from '../../domain/planner/decide.ts'
 import type { AppendFault, EventLog, LogUnavailable, NewEvent } from '../../domain/ports/event-log.ts'
-
-/** Who records, and by which clock. */
-export interface Recording {
-  readonly stream: string
-  readonly source: string
-  readonly actor: string
-  /** Record time of an event that happened then; a simulation records at the instant itself. */
-  readonly recordTime: (eventTime: EpochMs) => EpochMs
-}
+import { CellWriter, type Recording } from './cell-writer.ts'
 
 /** The folder holds another history than the one that is being recorded: they part at this revision of the stream. */
 export interface HistoryDiffers {
@@ -29,23 +15,15 @@ export interface HistoryDiffers {
   readonly ours: string
 }
 
-/** Events that one append takes at most, unless one input alone is decided into more. */
-export const recordBatchMax = 1_000
-
 /**
- * The one writer of a cell: it decides about inputs in memory and records them, each with its decisions behind it, in
- * batches. What `flush` has not acknowledged is not yet known to anybody. Where the stream holds these very events
- * already, because an earlier run was interrupted, it goes along with them and appends what is missing.
+ * Writes a cell from its first event on. Where the stream holds these very events already, because an earlier run was
+ * interrupted, it goes along with them and appends what is missing.
  */
 export class CellRecorder {
-  readonly cell: Cell
   private readonly log: EventLog
-  private readonly recording: Recording
-  /** Events before this revision are recorded. */
-  private revision = 0
+  private readonly stream: string
   private readonly storedSize: number
-  private readonly kept: (stream: string, message: NewEvent['message']) => void
-  private pending: NewEvent[] = []
+  private readonly writer: CellWriter
   events = 0
   decisions = 0
 
@@ -57,84 +35,52 @@ export class CellRecorder {
     log: EventLog,
     recording: Recording,
     storedSize: number,
-    kept: (stream: string, message: NewEvent['message']) => void = () => undefined,
+    kept?: (stream: string, message: NewEvent['message']) => void,
   ) {
     this.log = log
-    this.recording = recording
+    this.stream = recording.stream
     this.storedSize = storedSize
-    this.kept = kept
-    this.cell = new Cell(recording.stream)
+    this.writer = new CellWriter(log, recording, { cell: new Cell(recording.stream), size: 0 }, kept)
+  }
+
+  get cell(): Cell {
+    return this.writer.cell
   }
 
   get isFull(): boolean {
-    return this.pending.length >= recordBatchMax
+    return this.writer.isFull
   }
 
   /** Decides about an input and keeps it for the next flush. A tick that decides nothing is not kept. */
   take(input: CellInput, id: string): E.Either<CellRejection, ReadonlyArray<CellDecision>> {
-    const { cell } = this
-    const decided = decide(input, cell)
+    const decided = this.writer.take(input, id)
     if (E.isLeft(decided)) return decided
-    const decisions = decided.right
-    if (input.type === 'Ticked' && decisions.length === 0) {
-      cell.settle()
-      return decided
-    }
-    this.keep(input, id, null)
-    evolve(cell, input)
-    decisions.forEach((decision, i) => {
-      this.keep(decision, `${id}/${i}`, id)
-      evolve(cell, decision)
-    })
-    this.events += 1 + decisions.length
-    this.decisions += decisions.length
+    const decisions = decided.right.length
+    if (input.type !== 'Ticked' || decisions > 0) this.events += 1 + decisions
+    this.decisions += decisions
     return decided
   }
 
   /** Resolves when all that was taken is durable. */
   async flush(): Promise<E.Either<AppendFault | HistoryDiffers, void>> {
     const compared = await this.goAlong()
-    if (E.isLeft(compared) || this.pending.length === 0) return compared
-    const { log, recording, revision, pending } = this
-    const appended = await log.append(recording.stream, revision - 1, pending)()
-    if (E.isLeft(appended)) return appended
-    this.revision += pending.length
-    this.pending = []
-    return E.right(undefined)
+    return E.isLeft(compared) ? compared : this.writer.flush()
   }
 
   /** Compares what is pending with what the stream holds at those revisions, and drops what it holds. */
   private async goAlong(): Promise<E.Either<LogUnavailable | HistoryDiffers, void>> {
-    const { log, recording } = this
-    const { stream } = recording
-    const count = Math.min(this.pending.length, this.storedSize - this.revision)
+    const { stream, writer } = this
+    const { from, events } = writer.waiting
+    const count = Math.min(events.length, this.storedSize - from)
     if (count <= 0) return E.right(undefined)
-    const read = await log.readMessages(stream, this.revision, count)()
+    const read = await this.log.readMessages(stream, from, count)()
     if (E.isLeft(read)) return read
     for (const [i, message] of read.right.entries()) {
       const stored = canonicalJson(message as unknown as Json)
-      const ours = canonicalJson(this.pending[i]!.message as unknown as Json)
-      if (stored !== ours) return E.left({ type: 'HistoryDiffers', stream, revision: this.revision + i, stored, ours })
+      const ours = canonicalJson(events[i]!.message as unknown as Json)
+      if (stored !== ours) return E.left({ type: 'HistoryDiffers', stream, revision: from + i, stored, ours })
     }
-    this.revision += count
-    this.pending = this.pending.slice(count)
+    writer.skip(count)
     return E.right(undefined)
-  }
-
-  private keep(event: CellEvent, id: string, causation: string | null): void {
-    const { stream, source, actor, recordTime } = this.recording
-    const message = event as unknown as NewEvent['message']
-    this.kept(stream, message)
-    this.pending.push({
-      id,
-      message,
-      version: cellEventVersions[event.type],
-      source,
-      actor,
-      recordTime: recordTime(event.at),
-      causation,
-      correlation: null,
-      policy: this.cell.policyHash,
-    })
   }
 }

@@ -1,0 +1,126 @@
+import { either as E } from 'fp-ts'
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import { evolve, type Cell } from '../../domain/planner/cell.ts'
+import {
+  cellEventVersions,
+  type CellDecision,
+  type CellEvent,
+  type CellInput,
+} from '../../domain/planner/cell-event.ts'
+import { decide, type CellRejection } from '../../domain/planner/decide.ts'
+import type { AppendFault, EventLog, LogUnavailable, NewEvent } from '../../domain/ports/event-log.ts'
+import { foldCell, type Folded } from './fold.ts'
+
+/** Who records, and by which clock. */
+export interface Recording {
+  readonly stream: string
+  readonly source: string
+  readonly actor: string
+  /** Record time of an event that happened then; a simulation records at the instant itself. */
+  readonly recordTime: (eventTime: EpochMs) => EpochMs
+}
+
+/** Events that one append takes at most, unless one input alone is decided into more. */
+export const recordBatchMax = 1_000
+
+/**
+ * The one writer of a cell: it decides about inputs in memory and records them, each with its decisions behind it, in
+ * batches. What `flush` has not acknowledged is not yet known to anybody; after a fault the cell in memory is ahead of
+ * the log, and only a writer that opens the stream anew may go on.
+ */
+export class CellWriter {
+  readonly cell: Cell
+  private readonly log: EventLog
+  private readonly recording: Recording
+  /** Of the first pending event: what lies before it is recorded. */
+  private revision: number
+  private pending: NewEvent[] = []
+  private readonly kept: (stream: string, message: NewEvent['message']) => void
+
+  /**
+   * @param folded the cell as its stream tells it so far
+   * @param kept   told of each event in order, before it is recorded
+   */
+  constructor(
+    log: EventLog,
+    recording: Recording,
+    { cell, size }: Folded,
+    kept: (stream: string, message: NewEvent['message']) => void = () => undefined,
+  ) {
+    this.log = log
+    this.recording = recording
+    this.cell = cell
+    this.revision = size
+    this.kept = kept
+  }
+
+  /** Takes up a stream where it ends; one that is not there yet begins. */
+  static async open(log: EventLog, recording: Recording): Promise<E.Either<LogUnavailable, CellWriter>> {
+    const folded = await foldCell(log, recording.stream)
+    return E.isLeft(folded) ? folded : E.right(new CellWriter(log, recording, folded.right))
+  }
+
+  get isFull(): boolean {
+    return this.pending.length >= recordBatchMax
+  }
+
+  /** Taken and not recorded yet, from this revision of the stream on. */
+  get waiting(): { readonly from: number; readonly events: ReadonlyArray<NewEvent> } {
+    return { from: this.revision, events: this.pending }
+  }
+
+  /** Decides about an input and keeps it for the next flush. A tick that decides nothing is not kept. */
+  take(input: CellInput, id: string): E.Either<CellRejection, ReadonlyArray<CellDecision>> {
+    const { cell } = this
+    const decided = decide(input, cell)
+    if (E.isLeft(decided)) return decided
+    const decisions = decided.right
+    if (input.type === 'Ticked' && decisions.length === 0) {
+      cell.settle()
+      return decided
+    }
+    this.keep(input, id, null)
+    evolve(cell, input)
+    decisions.forEach((decision, i) => {
+      this.keep(decision, decisionId(id, i), id)
+      evolve(cell, decision)
+    })
+    return decided
+  }
+
+  /** The log holds so many of what waits already. */
+  skip(count: number): void {
+    this.revision += count
+    this.pending = this.pending.slice(count)
+  }
+
+  /** Resolves when all that was taken is durable. */
+  async flush(): Promise<E.Either<AppendFault, void>> {
+    const { log, recording, revision, pending } = this
+    if (pending.length === 0) return E.right(undefined)
+    const appended = await log.append(recording.stream, revision - 1, pending)()
+    if (E.isLeft(appended)) return appended
+    this.skip(pending.length)
+    return E.right(undefined)
+  }
+
+  private keep(event: CellEvent, id: string, causation: string | null): void {
+    const { stream, source, actor, recordTime } = this.recording
+    const message = event as unknown as NewEvent['message']
+    this.kept(stream, message)
+    this.pending.push({
+      id,
+      message,
+      version: cellEventVersions[event.type],
+      source,
+      actor,
+      recordTime: recordTime(event.at),
+      causation,
+      correlation: null,
+      policy: this.cell.policyHash,
+    })
+  }
+}
+
+/** No input has this id, since names have no blanks: what a source calls its inputs cannot take the id of a decision. */
+const decisionId = (input: string, i: number): string => `${input} ${i}`
