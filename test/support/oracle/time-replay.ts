@@ -45,6 +45,16 @@ export interface Replay {
   readonly held: ReadonlyMap<string, HeldPod>
 }
 
+/** How things stand right after a pass that left someone waiting. What it holds is the replay's own: read it at once. */
+export interface PassSeen {
+  readonly at: number
+  readonly queue: ReadonlyArray<Pod>
+  /** Those of the queue that came at this instant. */
+  readonly arrived: ReadonlySet<Pod>
+  /** What is free of each device, by node, in thousandths. */
+  readonly fleet: ReadonlyArray<ReadonlyArray<number>>
+}
+
 interface Running {
   readonly end: number
   readonly node: number
@@ -58,6 +68,7 @@ export const replaySlowly = (
   nodes: number,
   ordering: ReplayOrdering,
   placement: FillRule = 'first',
+  seen: (pass: PassSeen) => void = () => undefined,
 ): Replay => {
   const arrivals = pods
     .map((pod, row) => ({ pod, row }))
@@ -123,6 +134,7 @@ export const replaySlowly = (
       queue = queue.filter((pod) => !start(pod))
     }
 
+    if (queue.length > 0) seen({ at: now, queue, arrived, fleet })
     for (const [position, pod] of queue.entries()) {
       if (!arrived.has(pod)) continue
       heldSoFar.set(pod.name, {
