@@ -1,6 +1,5 @@
 import type { taskEither as TE } from 'fp-ts'
 import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
-import type { Leaf } from './stored-event.ts'
 
 /** Something that is wrong with a log; where, as far as it is known. */
 export interface Finding {
@@ -11,10 +10,14 @@ export interface Finding {
 }
 
 export interface LeafPage {
-  readonly leaves: ReadonlyArray<Leaf>
+  readonly leaves: ReadonlyArray<string>
+  /** Of each leaf, 64 characters, one after the other: an audit of many events makes no object for each. */
+  readonly hashes: string
   /** Position of the first event after the page; null when there is none. */
   readonly next: number | null
 }
+
+export const hashAt = (hashes: string, i: number): string => hashes.slice(i * 64, i * 64 + 64)
 
 /** A log whose readers' texts can be seen before they are parsed: what an audit and an export read. */
 export interface AuditedLog extends EventLog {

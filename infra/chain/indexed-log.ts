@@ -62,7 +62,12 @@ export const indexedLog = (index: LogIndex, store: LineStore): AuditedLog => {
     leaves: (from, limit) =>
       reading(() => {
         const leaves = lines(from, limit).map(leafOf)
-        return { leaves, next: from + leaves.length < index.size() ? from + leaves.length : null }
+        const next = from + leaves.length
+        return {
+          leaves: leaves.map(({ text }) => text),
+          hashes: leaves.map(({ hash }) => hash).join(''),
+          next: next < index.size() ? next : null,
+        }
       }),
     damage: () => Promise.resolve([]),
     subscribe: (checkpoint, handle) => subscription(readAll, grown, checkpoint, handle),

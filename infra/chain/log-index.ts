@@ -2,7 +2,7 @@ import { either as E } from 'fp-ts'
 import type { StreamHead } from '../../domain/ports/event-log.ts'
 import type { AppendOutcome, PendingAppend } from './append-queue.ts'
 import { byStream } from './chain-head.ts'
-import { dataText, genesis, leafBody, leafHash, metaText, type Leaf } from './stored-event.ts'
+import { dataText, genesis, leafHash, leafText, metaText, type Leaf } from './stored-event.ts'
 
 /** An event that has its place but is not durable yet. */
 export interface StagedEvent extends Leaf {
@@ -26,7 +26,7 @@ export interface LogIndex {
   readonly holds: (stream: string, id: string) => boolean
   /** Decides appends in order, each as if those before it were stored. Changes nothing. */
   readonly stage: (batch: ReadonlyArray<PendingAppend>) => Stage
-  readonly commit: (events: ReadonlyArray<Omit<StagedEvent, 'body' | 'previousHash'>>) => void
+  readonly commit: (events: ReadonlyArray<Omit<StagedEvent, 'text'>>) => void
 }
 
 interface Entry {
@@ -74,9 +74,9 @@ export const logIndex = (): LogIndex => {
         for (const event of added) {
           const position = size + events.length
           const revision = at.revision + 1
-          const body = leafBody(position, stream, revision, event, metaText(event), dataText(event.message))
-          const hash = leafHash(body, at.hash)
-          events.push({ position, stream, revision, id: event.id, body, previousHash: at.hash, hash })
+          const text = leafText(position, stream, revision, event, metaText(event), dataText(event.message), at.hash)
+          const hash = leafHash(text)
+          events.push({ position, stream, revision, id: event.id, text, hash })
           at.revision = revision
           at.hash = hash
           at.ids.add(event.id)

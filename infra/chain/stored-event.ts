@@ -18,10 +18,8 @@ import type { NewEvent, StoredEvent } from '../../domain/ports/event-log.ts'
 /** What comes before the first event of a stream. */
 export const genesis = '0'.repeat(64)
 
-/** The parts of one leaf. `body` is everything up to the previous hash, whose quote it opens. */
 export interface Leaf {
-  readonly body: string
-  readonly previousHash: string
+  readonly text: string
   readonly hash: string
 }
 
@@ -36,34 +34,32 @@ export const metaText = (event: NewEvent): string => {
 
 export const dataText = (message: NewEvent['message']): string => JSON.stringify(message.data)
 
-export const leafBody = (
+export const leafText = (
   position: number,
   stream: string,
   revision: number,
   event: NewEvent,
   meta: string,
   data: string,
+  previousHash: string,
 ): string =>
-  `{"position":${position},"stream":"${stream}","revision":${revision},"type":"${event.message.type}","version":${event.version},"eventTime":${event.message.at},"meta":${meta},"data":${data},"previousHash":"`
+  `{"position":${position},"stream":"${stream}","revision":${revision},"type":"${event.message.type}","version":${event.version},"eventTime":${event.message.at},"meta":${meta},"data":${data},"previousHash":"${previousHash}"}`
 
-export const leafHash = (body: string, previousHash: string): string => hash('sha256', `${body}${previousHash}"}`)
+export const leafHash = (text: string): string => hash('sha256', text)
 
-export const lineOf = ({ body, previousHash, hash }: Leaf): string => `${body}${previousHash}","hash":"${hash}"}`
-
-const hashLength = 64
-const hashFrom = hashLength + '"}'.length
-const previousFrom = hashFrom + '","hash":"'.length + hashLength
+export const lineOf = ({ text, hash }: Leaf): string => `${text.slice(0, -1)},"hash":"${hash}"}`
 
 /** The leaf of a line, by its fixed length from the end: nothing is parsed, so damage cannot lead astray. */
 export const leafOf = (line: string): Leaf => ({
-  body: line.slice(0, -previousFrom),
-  previousHash: line.slice(-previousFrom, hashLength - previousFrom),
-  hash: line.slice(-hashFrom, -2),
+  text: `${line.slice(0, -',"hash":""}'.length - genesis.length)}}`,
+  hash: line.slice(-genesis.length - 2, -2),
 })
+
+export const previousHashOf = (text: string): string => text.slice(-genesis.length - 2, -2)
 
 /** Whether the line is made of the parts that `leafOf` finds, and the hash is that of the leaf. */
 export const isIntact = (line: string, leaf: Leaf): boolean =>
-  lineOf(leaf) === line && leafHash(leaf.body, leaf.previousHash) === leaf.hash
+  lineOf(leaf) === line && leafHash(leaf.text) === leaf.hash
 
 interface Line {
   readonly position: number
@@ -110,9 +106,13 @@ export const parseLine = (text: string): StoredEvent => {
 /** The names that the stored form writes without quoting them. Ours alone give them, so a bad one is a bug. */
 export const assertStorable = (stream: string, events: ReadonlyArray<NewEvent>): void => {
   assert(streamName.test(stream), 'a stream has a name without spaces, quotes, backslashes and control characters')
+  let type = ''
   for (const { id, message, version, recordTime } of events) {
-    assert(typeName.test(message.type), 'the type of an event is letters, digits, dots, dashes and underscores')
-    assert(!unstorableId.test(id), 'an id is well-formed Unicode without NUL')
+    if (message.type !== type) {
+      assert(typeName.test(message.type), 'the type of an event is letters, digits, dots, dashes and underscores')
+      type = message.type
+    }
+    if (surrogateOrNul.test(id)) assert(!unstorableId.test(id), 'an id is well-formed Unicode without NUL')
     assert(Number.isSafeInteger(message.at) && Number.isSafeInteger(recordTime), 'times are whole milliseconds')
     assert(Number.isSafeInteger(version), 'a version is a whole number')
   }
@@ -120,5 +120,6 @@ export const assertStorable = (stream: string, events: ReadonlyArray<NewEvent>):
 
 const streamName = /^[^\s"\\\p{Cc}\p{Cs}]+$/u
 const typeName = /^[\w.-]+$/
-/** SQLite ends a text that it searches at NUL. */
+/** SQLite ends a text that it searches at NUL. The first test is the quick one: most ids have neither. */
+const surrogateOrNul = /[\0\ud800-\udfff]/
 const unstorableId = /[\0\p{Cs}]/u

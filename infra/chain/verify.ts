@@ -1,8 +1,8 @@
 import { either as E } from 'fp-ts'
 import type { StreamHead } from '../../domain/ports/event-log.ts'
-import { findingsMax, type AuditedLog, type Finding, type LeafPage } from './audited-log.ts'
+import { findingsMax, hashAt, type AuditedLog, type Finding, type LeafPage } from './audited-log.ts'
 import { chainHead, type LogHead } from './chain-head.ts'
-import { genesis, leafHash, type Leaf } from './stored-event.ts'
+import { genesis, leafHash, previousHashOf } from './stored-event.ts'
 
 export interface Verification {
   readonly ok: boolean
@@ -13,7 +13,7 @@ export interface Verification {
   readonly findings: ReadonlyArray<Finding>
 }
 
-const pageEvents = 256
+const pageEvents = 128
 
 /**
  * Reads the whole log through the readers' own queries and recomputes every hash; positions and revisions have no gap,
@@ -92,7 +92,7 @@ interface Link {
   size: number
   stored: string
   computed: string
-  /** How the body of its next event goes on after the position. */
+  /** How its next event goes on after the position. */
   opening: string
 }
 
@@ -119,8 +119,8 @@ const chainReader = (expected: LogHead | null): ChainReader => {
     if (findings.length < findingsMax) findings.push(finding)
   }
   /** The event is not where it is expected, or cannot be placed at all. Returns the position to take it for. */
-  const misplaced = (leaf: Leaf, position: number, end: number): number => {
-    const match = place.exec(leaf.body)
+  const misplaced = (leaf: string, position: number, end: number): number => {
+    const match = place.exec(leaf)
     if (match === null) {
       note({ ...nowhere, position, reason: 'it is not an event as one is written' })
       gap = true
@@ -138,38 +138,41 @@ const chainReader = (expected: LogHead | null): ChainReader => {
     else if (!gap) note({ position, stream, revision, reason: `the next revision of ${stream} is ${link.size}` })
     link.size = revision
     // It is taken up as it is, so that what has been said is said once.
-    link.stored = leaf.previousHash
+    link.stored = previousHashOf(leaf)
     last = link
     gap ||= isGap
     return isGap ? at : position
   }
   /** Returns the position after it. */
-  const check = (leaf: Leaf, expectedAt: number, end: number): number => {
+  const check = (leaf: string, hash: string, expectedAt: number, end: number): number => {
     let position = expectedAt
-    const start = `{"position":${position}`
-    if (last === null || !leaf.body.startsWith(last.opening, start.length) || !leaf.body.startsWith(start)) {
-      const match = place.exec(leaf.body)
+    const start = last === null ? '' : `{"position":${position}${last.opening}`
+    if (last === null || leaf.slice(0, start.length) !== start) {
+      const match = place.exec(leaf)
       const link = match?.[1] === String(position) ? linkOf(match[2]!) : null
       if (link !== null && match?.[3] === String(link.size)) last = link
       else position = misplaced(leaf, position, end)
     }
     const link: Link | null = last
     if (link === null) return position + 1
-    const own = { position, stream: link.stream, revision: link.size }
-    const computed = leafHash(leaf.body, leaf.previousHash)
-    if (computed !== leaf.hash) note({ ...own, reason: 'its hash is not the hash of its content' })
-    else if (leaf.previousHash !== link.stored && leaf.previousHash !== link.computed && !gap)
-      note({ ...own, reason: `it does not follow from revision ${link.size - 1} of ${link.stream}` })
+    const computed = leafHash(leaf)
+    const previous = previousHashOf(leaf)
+    const say = (reason: string): void => {
+      note({ position, stream: link.stream, revision: link.size, reason })
+    }
+    if (computed !== hash) say('its hash is not the hash of its content')
+    else if (previous !== link.stored && previous !== link.computed && !gap)
+      say(`it does not follow from revision ${link.size - 1} of ${link.stream}`)
     link.size += 1
-    link.stored = leaf.hash
+    link.stored = hash
     link.computed = computed
     link.opening = openingOf(link.stream, link.size)
     return position + 1
   }
-  const take = (from: number, { leaves, next }: LeafPage): number | null => {
+  const take = (from: number, { leaves, hashes, next }: LeafPage): number | null => {
     let position = from
-    for (const leaf of leaves) {
-      position = check(leaf, position, from + pageEvents)
+    for (let i = 0; i < leaves.length; i++) {
+      position = check(leaves[i]!, hashAt(hashes, i), position, from + pageEvents)
       read += 1
       if (expected !== null && read === expected.size && chainHead(heads()).hash !== expected.hash)
         note({ ...nowhere, reason: `its first ${read} events are not those of ${expected.size}:${expected.hash}` })
@@ -200,8 +203,10 @@ const disagreements = async (log: AuditedLog, chain: ChainReader): Promise<Reado
   const findings: Finding[] = []
   for (const { stream, size, hash } of heads.right) {
     const link = read.get(stream)
+    // More than has been read: what is lacking should have come next.
+    const position = size > (link?.size ?? 0) ? chain.read() : null
     if (link?.size !== size || link.hash !== hash)
-      findings.push({ position: null, stream, revision: size - 1, reason: 'it is not the last event that was read' })
+      findings.push({ position, stream, revision: size - 1, reason: 'the last event of the stream was not read' })
     read.delete(stream)
   }
   for (const { stream, size } of read.values())

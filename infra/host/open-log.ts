@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type { LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { AuditedLog } from '../chain/audited-log.ts'
@@ -98,9 +98,15 @@ export const openLog =
 
 const makeFolder = (folder: string): E.Either<LogUnavailable, unknown> => {
   try {
-    return E.right(mkdirSync(folder, { recursive: true, mode: 0o700 }))
+    const parent = dirname(resolve(folder))
+    // Node makes a folder and its parents at once too, but tells of a missing parent whatever the reason was.
+    if (!existsSync(parent)) mkdirSync(parent, { recursive: true, mode: 0o700 })
+    if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 })
+    if (statSync(folder).isDirectory()) return E.right(undefined)
+    return refuse('input-output', `${folder} is no folder`, 'name a folder that can be written with --data')
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    if (code === 'EEXIST') return E.right(undefined)
     const kind = code === 'ENOSPC' ? 'full' : ['EROFS', 'EACCES', 'EPERM'].includes(code) ? 'read-only' : 'input-output'
     return refuse(kind, `${folder} cannot be made: ${code}`, 'name a folder that can be written with --data')
   }

@@ -10,22 +10,23 @@ import { findingsMax, type Finding } from '../chain/audited-log.ts'
  */
 const checks = {
   integrity: `PRAGMA integrity_check(${findingsMax})`,
-  ids: `SELECT position, stream, revision FROM event WHERE (meta ->> '$.id') IS NOT id LIMIT ${findingsMax}`,
+  // The first test is the quick one; what it does not find may have been escaped.
+  ids: `
+    SELECT position, stream, revision FROM event
+    WHERE instr(meta, '"id":"' || id || '"') = 0 AND (meta ->> '$.id') IS NOT id LIMIT ${findingsMax}`,
 }
 
-/** Only when something is wrong: the rows that the queries by revision and by id do not lead to. */
-const unreachable = {
-  revision: `
-    SELECT position, stream, revision FROM event AS row NOT INDEXED WHERE NOT EXISTS (
-      SELECT 1 FROM event AS entry INDEXED BY event_by_revision
-      WHERE entry.stream = row.stream AND entry.revision = row.revision AND entry.position = row.position
-    ) LIMIT ${findingsMax}`,
-  id: `
-    SELECT position, stream, revision FROM event AS row NOT INDEXED WHERE NOT EXISTS (
-      SELECT 1 FROM event AS entry INDEXED BY event_by_id
-      WHERE entry.stream = row.stream AND entry.id = row.id AND entry.position = row.position
-    ) LIMIT ${findingsMax}`,
-}
+/**
+ * Only when something is wrong: the rows that the queries by revision and by id do not lead to. The range and the plus
+ * signs make SQLite read the entry that it has found, instead of taking it for what was sought.
+ */
+const unreachableBy = (index: string, key: string): string => `
+  SELECT position, stream, revision FROM event AS row NOT INDEXED
+  WHERE position >= ? AND position < ? AND NOT EXISTS (
+    SELECT 1 FROM event AS entry INDEXED BY ${index}
+    WHERE entry.stream = row.stream AND entry.${key} BETWEEN row.${key} AND row.${key}
+      AND +entry.stream = row.stream AND +entry.${key} = row.${key} AND entry.position = row.position
+  ) LIMIT ${findingsMax}`
 
 type Place = Pick<Finding, 'position' | 'stream' | 'revision'>
 type Answer<A> = { readonly rows: ReadonlyArray<A> } | { readonly failed: string }
@@ -48,13 +49,35 @@ export const sqliteDamage = async (db: Sqlite.Database, file: string): Promise<R
       ? [checked.integrity.failed]
       : checked.integrity.rows.map((row) => row.integrity_check).filter((text) => text !== 'ok')
   if (complaints.length === 0) return findings
-  for (const [by, query] of Object.entries(unreachable)) {
-    const rows = answer<Place>(db, query)
-    if ('rows' in rows)
-      for (const place of rows.rows) findings.push({ ...place, reason: `it is not found by its ${by}` })
-  }
-  for (const reason of complaints) findings.push({ ...nowhere, reason })
-  return findings.slice(0, findingsMax)
+  const last = answer<{ readonly last: number | null }>(db, 'SELECT max(position) AS last FROM event')
+  const end = 'failed' in last ? 0 : (last.rows[0]?.last ?? -1) + 1
+  findings.push(...unreachable(db, 'revision', unreachableBy('event_by_revision', 'revision'), 0, end))
+  findings.push(...unreachable(db, 'id', unreachableBy('event_by_id', 'id'), 0, end))
+  // Those that name an event are kept before those that do not.
+  const general = complaints.map((reason) => ({ ...nowhere, position: positionIn(reason), reason }))
+  return [...findings, ...general].slice(0, findingsMax)
+}
+
+/** `row 8 missing from index event_by_id`: rows count from 1, in order of position. */
+const positionIn = (complaint: string): number | null => {
+  const row = /\brow (\d+)\b/.exec(complaint)?.[1]
+  return row === undefined ? null : Number(row) - 1
+}
+
+/** Where the index itself cannot be read, the halves are asked, down to the single event. */
+const unreachable = (
+  db: Sqlite.Database,
+  by: string,
+  query: string,
+  from: number,
+  to: number,
+): ReadonlyArray<Finding> => {
+  const rows = answer<Place>(db, query, from, to)
+  if ('rows' in rows) return rows.rows.map((place) => ({ ...place, reason: `it is not found by its ${by}` }))
+  if (to - from <= 1) return [{ ...nowhere, position: from, reason: `it is not found by its ${by}: ${rows.failed}` }]
+  const middle = from + Math.floor((to - from) / 2)
+  const lower = unreachable(db, by, query, from, middle)
+  return lower.length >= findingsMax ? lower : [...lower, ...unreachable(db, by, query, middle, to)]
 }
 
 /** Small enough that starting a worker would take longer. */
@@ -63,9 +86,9 @@ const isSmall = (db: Sqlite.Database): boolean => {
   return 'failed' in pages || (pages.rows[0]?.page_count ?? 0) < 1_000
 }
 
-const answer = <A>(db: Sqlite.Database, query: string): Answer<A> => {
+const answer = <A>(db: Sqlite.Database, query: string, ...values: ReadonlyArray<number>): Answer<A> => {
   try {
-    return { rows: db.prepare<[], A>(query).all() }
+    return { rows: db.prepare<number[], A>(query).all(...values) }
   } catch (cause) {
     return { failed: cause instanceof Error ? cause.message : String(cause) }
   }

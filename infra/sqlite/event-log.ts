@@ -5,9 +5,8 @@ import type Sqlite from 'better-sqlite3'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { LogUnavailable, NewEvent, StreamHead } from '../../domain/ports/event-log.ts'
 import { appendQueue, type AppendOutcome, type Flush, type PendingAppend } from '../chain/append-queue.ts'
-import type { AuditedLog, LeafPage } from '../chain/audited-log.ts'
-import { dataText, genesis, isIntact, leafBody, leafHash, lineOf, metaText, parseLine } from '../chain/stored-event.ts'
-import type { Leaf } from '../chain/stored-event.ts'
+import { hashAt, type AuditedLog, type LeafPage } from '../chain/audited-log.ts'
+import { dataText, genesis, leafHash, leafText, lineOf, metaText, parseLine } from '../chain/stored-event.ts'
 import { growth, subscription } from '../chain/subscription.ts'
 import { sqliteDamage } from './damage.ts'
 import { Damaged, faultOf } from './fault.ts'
@@ -36,9 +35,10 @@ export interface SqliteOptions {
 
 /*
  * A row that crosses from SQLite to JavaScript costs a microsecond, a page of them as one text a fraction: so SQLite
- * joins the rows and JavaScript splits or parses the text. Texts of more than about 128 KiB slow the collector down.
+ * joins the rows and JavaScript splits or parses the text. Texts beyond 128 KiB cost half as much again.
  */
-const pageEvents = 256
+const pageEvents = 128
+const pageMessages = 256
 /** Streams whose heads are remembered between appends. */
 const headsMax = 10_000
 
@@ -46,8 +46,8 @@ const headsMax = 10_000
 const leafColumns = `
   group_concat('{"position":' || position || ',"stream":"' || stream || '","revision":' || revision || ',"type":"' || type
     || '","version":' || version || ',"eventTime":' || event_time || ',"meta":' || meta || ',"data":' || data
-    || ',"previousHash":"', char(10)),
-  group_concat(hex(previous_hash), ''), group_concat(hex(hash), ''), count(*)`
+    || ',"previousHash":"' || lower(hex(previous_hash)) || '"}', char(10)),
+  group_concat(hex(hash), ''), count(*)`
 const messageColumns = `group_concat(data), group_concat(type), group_concat(event_time), count(*)`
 
 const queries = {
@@ -145,7 +145,7 @@ interface Head {
   hash: string
 }
 
-type LeafRow = [bodies: string | null, previousHashes: string | null, hashes: string | null, count: number]
+type LeafRow = [leaves: string | null, hashes: string | null, count: number]
 type MessageRow = [data: string | null, types: string | null, times: string | null, count: number]
 
 const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): AuditedLog => {
@@ -163,24 +163,23 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
   const grown = growth()
 
   /** @throws Damaged when the texts do not have the parts that the count asks for */
-  const leavesOf = ([bodies, previousHashes, hashes, count]: LeafRow, from: number): ReadonlyArray<Leaf> => {
-    if (count === 0) return []
-    const texts = bodies?.split('\n') ?? []
-    const previous = previousHashes?.toLowerCase() ?? ''
-    const own = hashes?.toLowerCase() ?? ''
-    if (texts.length !== count || previous.length !== count * 64 || own.length !== count * 64)
+  const leavesOf = ([joined, hashes, count]: LeafRow, from: number): Omit<LeafPage, 'next'> => {
+    if (count === 0) return { leaves: [], hashes: '' }
+    const leaves = joined?.split('\n') ?? []
+    if (leaves.length !== count || hashes?.length !== count * 64)
       throw new Damaged(`an event from position or revision ${from} on is not as it was written`)
-    return texts.map((body, i) => ({
-      body,
-      previousHash: previous.slice(i * 64, i * 64 + 64),
-      hash: own.slice(i * 64, i * 64 + 64),
-    }))
+    return { leaves, hashes: hashes.toLowerCase() }
+  }
+  const linesOf = (row: LeafRow, from: number): ReadonlyArray<string> => {
+    const { leaves, hashes } = leavesOf(row, from)
+    return leaves.map((text, i) => lineOf({ text, hash: hashAt(hashes, i) }))
   }
 
   /** Reads by pages; a page that is short although more follows has lost an event. */
   const paged = <A>(
     from: number,
     limit: number,
+    size: number,
     read: (from: number, to: number) => ReadonlyArray<A>,
     next: (from: number) => number | null | undefined,
     place: string,
@@ -188,7 +187,7 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
     const all: A[] = []
     const end = Math.min(from + limit, Number.MAX_SAFE_INTEGER)
     for (let at = from; at < end;) {
-      const to = Math.min(at + pageEvents, end)
+      const to = Math.min(at + size, end)
       const page = read(at, to)
       if (all.length === 0 && to === end) {
         if (page.length < to - at && (next(at + page.length) ?? null) !== null) throw lost(at, to, next, place)
@@ -217,7 +216,8 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
     paged(
       from,
       limit,
-      (at, to) => leavesOf(leavesByPosition.get(at, to)!, at).map(lineOf),
+      pageEvents,
+      (at, to) => linesOf(leavesByPosition.get(at, to)!, at),
       (at) => nextPosition.get(at),
       'position',
     )
@@ -225,7 +225,8 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
     paged(
       from,
       limit,
-      (at, to) => leavesOf(leavesByRevision.get(stream, at, to)!, at).map(lineOf),
+      pageEvents,
+      (at, to) => linesOf(leavesByRevision.get(stream, at, to)!, at),
       (at) => nextRevision.get(stream, at),
       `revision of ${stream}`,
     )
@@ -234,10 +235,10 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
     if (count === 0) return []
     const datas = JSON.parse(`[${data ?? ''}]`) as ReadonlyArray<NewEvent['message']['data']>
     const typeOf = types?.split(',') ?? []
-    const timeOf = times?.split(',') ?? []
+    const timeOf = JSON.parse(`[${times ?? ''}]`) as ReadonlyArray<EpochMs>
     if (datas.length !== count || typeOf.length !== count || timeOf.length !== count)
       throw new Damaged(`an event of ${stream} from revision ${from} on is not as it was written`)
-    return datas.map((one, i) => ({ type: typeOf[i]!, at: Number(timeOf[i]) as EpochMs, data: one }))
+    return datas.map((one, i) => ({ type: typeOf[i]!, at: timeOf[i]!, data: one }))
   }
 
   const reading =
@@ -256,11 +257,11 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
           head: (stream) => {
             const revision = lastRevision.get(stream) ?? -1
             if (revision < 0) return { revision, hash: genesis }
-            const leaf = leavesOf(leavesByRevision.get(stream, revision, revision + 1)!, revision)[0]
+            const { leaves, hashes } = leavesOf(leavesByRevision.get(stream, revision, revision + 1)!, revision)
             // What is damaged is not built upon.
-            if (leaf === undefined || !isIntact(lineOf(leaf), leaf))
+            if (leaves.length !== 1 || leafHash(leaves[0]!) !== hashes)
               throw new Damaged(`the last event of ${stream}, revision ${revision}, is damaged`)
-            return { revision, hash: leaf.hash }
+            return { revision, hash: hashes }
           },
           holds: (stream, id) => known.get(stream, JSON.stringify([id])) !== undefined,
           announce: grown.announce,
@@ -275,6 +276,7 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
         paged(
           from,
           limit,
+          pageMessages,
           (at, to) => messagePage(stream, at, to),
           (at) => nextRevision.get(stream, at),
           `revision of ${stream}`,
@@ -284,9 +286,8 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
     heads: () => reading(() => heads.all()),
     leaves: (from, limit) =>
       reading((): LeafPage => {
-        const leaves = leavesOf(leavesByPosition.get(from, from + limit)!, from)
-        const next = leaves.length === limit ? from + limit : Math.max(from + leaves.length, 0)
-        return { leaves, next: nextPosition.get(next) ?? null }
+        const page = leavesOf(leavesByPosition.get(from, from + limit)!, from)
+        return { ...page, next: nextPosition.get(from + page.leaves.length) ?? null }
       }),
     damage: () => sqliteDamage(db, file),
     subscribe: (checkpoint, handle) => subscription(readAll, grown, checkpoint, handle),
@@ -353,9 +354,8 @@ const writer = (
       const meta = metaText(event)
       const data = dataText(message)
       const revision = expected + 1 + i
-      const body = leafBody(first + i, stream, revision, event, meta, data)
       const previous = hash
-      hash = leafHash(body, previous)
+      hash = leafHash(leafText(first + i, stream, revision, event, meta, data, previous))
       const { changes } = insert.run(
         first + i,
         stream,
