@@ -6,6 +6,9 @@ import type { Shape } from './shape.ts'
 
 export type NodeSpec = NodeRegistered['data']
 
+/** A device's health in its column: 0, which a new device has, is ready. */
+const healths: ReadonlyArray<NodeHealth> = ['ready', 'cordoned', 'draining', 'failed']
+
 /** Where an attempt would run: the parts of one or more nodes, by node number. */
 export interface Placement {
   readonly parts: ReadonlyArray<PlacementPart>
@@ -40,7 +43,7 @@ export class Fleet {
   /** Per device. */
   deviceFree = new Int32Array(8)
   deviceMemoryFree = new Float64Array(8)
-  deviceReady = new Uint8Array(8)
+  deviceHealth = new Uint8Array(8)
   deviceCount = 0
   /** GPU milli free on nodes and devices that take new work. */
   freeTotal = 0
@@ -68,7 +71,6 @@ export class Fleet {
     for (let device = this.deviceCount; device < this.deviceCount + spec.devices; device++) {
       this.deviceFree[device] = wholeGpu
       this.deviceMemoryFree[device] = spec.deviceMemoryMib ?? Infinity
-      this.deviceReady[device] = 1
     }
     this.deviceCount += spec.devices
     this.registrations++
@@ -78,8 +80,13 @@ export class Fleet {
 
   setHealth(node: number, device: number | null, health: NodeHealth): void {
     if (device === null) this.health[node] = health
-    else this.deviceReady[this.firstDevice[node]! + device] = health === 'ready' ? 1 : 0
+    else this.deviceHealth[this.firstDevice[node]! + device] = healths.indexOf(health)
     this.refresh(node)
+  }
+
+  /** Of the node itself, or of one of its devices. */
+  healthOf(node: number, device: number | null): NodeHealth {
+    return device === null ? this.health[node]! : healths[this.deviceHealth[this.firstDevice[node]! + device]!]!
   }
 
   take(shape: Shape, part: PlacementPart): void {
@@ -106,7 +113,7 @@ export class Fleet {
 
   /** Free thousandths of a device that a request may take; -1 while the device takes nothing. */
   usable(device: number): number {
-    return this.deviceReady[device] === 1 ? this.deviceFree[device]! : -1
+    return this.deviceHealth[device] === 0 ? this.deviceFree[device]! : -1
   }
 
   partNamed(part: PlacementPart): LeasePart {
@@ -135,7 +142,7 @@ export class Fleet {
     this.version.set(other.version)
     this.deviceFree.set(other.deviceFree)
     this.deviceMemoryFree.set(other.deviceMemoryFree)
-    this.deviceReady.set(other.deviceReady)
+    this.deviceHealth.set(other.deviceHealth)
     this.freeTotal = other.freeTotal
     for (const [model, free] of other.freeByModel) this.freeByModel.set(model, free)
     this.wholeTotal = other.wholeTotal
@@ -147,10 +154,14 @@ export class Fleet {
     const { cpuMilli, hostMemoryMib, devices: wanted } = shape.request
     const first = this.firstDevice[node]!
     for (const index of devices) {
+      assert(index < this.nodes[node]!.devices, 'a lease names devices that its node has')
       const free = this.deviceFree[first + index]! - sign * milli
       assert(free >= 0 && free <= wholeGpu, 'no thousandth of a device is leased twice')
       this.deviceFree[first + index] = free
-      if (memoryMib > 0) this.deviceMemoryFree[first + index]! -= sign * memoryMib
+      if (memoryMib === 0) continue
+      const memoryFree = this.deviceMemoryFree[first + index]! - sign * memoryMib
+      assert(memoryFree >= 0, 'no more memory of a device is leased than it has')
+      this.deviceMemoryFree[first + index] = memoryFree
     }
     // Where a workload spans nodes, each gives its part of CPU and host memory.
     const all = devices.length === wanted
@@ -169,7 +180,7 @@ export class Fleet {
     let whole = 0
     let largest = 0
     for (let device = first; device < end; device++) {
-      if (this.deviceReady[device] === 0) continue
+      if (this.deviceHealth[device] !== 0) continue
       const milli = this.deviceFree[device]!
       free += milli
       if (milli === wholeGpu) whole++
@@ -205,7 +216,7 @@ export class Fleet {
       const room = 2 * devices
       this.deviceFree = grown(this.deviceFree, new Int32Array(room))
       this.deviceMemoryFree = grown(this.deviceMemoryFree, new Float64Array(room))
-      this.deviceReady = grown(this.deviceReady, new Uint8Array(room))
+      this.deviceHealth = grown(this.deviceHealth, new Uint8Array(room))
     }
   }
 }

@@ -19,14 +19,16 @@ export class FragmentationMeasure {
   readonly weight: number
   private readonly groups: ReadonlyArray<MixGroup>
   private readonly gpuLessWeight: number
-  private readonly sorted = new Int32Array(1024)
+  private sorted = new Int32Array(64)
   private readonly hosted: Float64Array
 
   constructor(mix: ReadonlyArray<MixClass>) {
     const byKind = new Map<string, MixClass[]>()
     for (const entry of mix) {
       const key = `${entry.devices} ${entry.milli}`
-      byKind.set(key, [...(byKind.get(key) ?? []), entry])
+      const kind = byKind.get(key)
+      if (kind === undefined) byKind.set(key, [entry])
+      else kind.push(entry)
     }
     const groups = [...byKind.values()].map(groupOf)
     this.groups = groups.filter((group) => group.devices > 0).sort((a, b) => a.milli - b.milli || a.devices - b.devices)
@@ -45,6 +47,7 @@ export class FragmentationMeasure {
    * devices, from `index` on, count as `to` instead: what a placement would leave.
    */
   of(free: Int32Array, from: number, count: number, index = -1, changed = 0, to = 0): number {
+    if (count > this.sorted.length) this.sorted = new Int32Array(2 * count)
     const { sorted } = this
     let total = 0
     for (let i = 0; i < count; i++) {

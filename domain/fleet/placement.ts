@@ -60,6 +60,7 @@ export const pickDevices = (
     holding.push(index)
     if (holding.length === count && (shape.whole || pick === 'lowest')) return holding
   }
+  if (pick === 'lowest' || shape.whole) return holding.slice(0, count)
   const sign = pick === 'fullest' ? 1 : -1
   holding.sort((a, b) => sign * (fleet.deviceFree[first + a]! - fleet.deviceFree[first + b]!) || a - b)
   return holding.slice(0, count)

@@ -20,13 +20,15 @@ export interface Candidates {
 
 export const everywhere: Candidates = { only: null, except: -1 }
 
+/** Scores kept at most, over all shapes: 64 MiB. */
+const cachedScoresMax = 4_194_304
 const cachedShapesMax = 512
 
 interface Scores {
   /** The node's version that the score is of; -1: none. */
   readonly version: Int32Array
   readonly score: Float64Array
-  readonly device: Int16Array
+  readonly device: Int32Array
 }
 
 /**
@@ -53,7 +55,7 @@ export class Placer {
       case 'best-fit':
         return this.least(shape, candidates, 'fullest', (node) => this.fleet.freeMilli[node]!)
       case 'spread':
-        return this.least(shape, candidates, 'emptiest', (node) => -this.fleet.freeMilli[node]!)
+        return this.least(shape, candidates, 'emptiest', (node) => 0 - this.fleet.freeMilli[node]!)
       case 'model-aware':
         return this.least(shape, candidates, 'fullest', this.modelAwareScore(shape))
       case 'random':
@@ -132,7 +134,8 @@ export class Placer {
   private modelAwareScore(shape: Shape): (node: number) => number {
     const { freeMilli, cpuFree } = this.fleet
     const rank = shape.request.devices === 0 ? null : this.scarcityByNode()
-    return (node) => (rank?.[node] ?? 0) * 1e12 + freeMilli[node]! * 1e7 + Math.min(cpuFree[node]!, 1e7 - 1)
+    // Thousandths free on a node stay below 1e8 (65,536 devices); CPU counts up to 1,000 cores.
+    return (node) => (rank?.[node] ?? 0) * 1e14 + freeMilli[node]! * 1e6 + Math.min(cpuFree[node]!, 1e6 - 1)
   }
 
   /** Per node, the rank of its model by devices installed, most first. */
@@ -176,11 +179,11 @@ export class Placer {
     const known = this.scores.get(shape.index)
     const { length } = this.fleet.version
     if (known?.version.length === length) return known
-    if (this.scores.size >= cachedShapesMax) this.scores.clear()
+    if (this.scores.size >= Math.min(cachedShapesMax, cachedScoresMax / length)) this.scores.clear()
     const fresh = {
       version: new Int32Array(length).fill(-1),
       score: new Float64Array(length),
-      device: new Int16Array(length),
+      device: new Int32Array(length),
     }
     this.scores.set(shape.index, fresh)
     return fresh
@@ -246,7 +249,7 @@ const alike = (fleet: Fleet, first: number, index: number): boolean => {
     if (
       fleet.deviceFree[earlier] === fleet.deviceFree[first + index] &&
       fleet.deviceMemoryFree[earlier] === fleet.deviceMemoryFree[first + index] &&
-      fleet.deviceReady[earlier] === fleet.deviceReady[first + index]
+      fleet.deviceHealth[earlier] === fleet.deviceHealth[first + index]
     )
       return true
   return false

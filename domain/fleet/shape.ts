@@ -23,7 +23,8 @@ export class ShapeTable {
 
   intern(request: PlacementRequest): Shape {
     const { cpuMilli, devices, hostMemoryMib, memoryMib, milli, models, span } = request
-    const key = `${cpuMilli} ${devices} ${hostMemoryMib} ${memoryMib} ${milli} ${span} ${models === null ? '*' : models.join('|')}`
+    // No name has a blank in it, and none is empty.
+    const key = `${cpuMilli} ${devices} ${hostMemoryMib} ${memoryMib} ${milli} ${span} ${models?.join(' ') ?? ''}`
     const known = this.byKey.get(key)
     if (known !== undefined) return known
     const whole = milli === wholeGpu && devices > 0

@@ -34,21 +34,25 @@ export const placeSpanning = (
 
 /** Whether the fleet holds the whole request now, at once. */
 export const canPlace = (fleet: Fleet, shape: Shape): boolean => {
-  const { span, devices, cpuMilli, hostMemoryMib, models, memoryMib } = shape.request
+  const { span, devices } = shape.request
   if (span === 'node' || devices === 0) return nextFit(fleet, shape, 0) >= 0
-  const plain = shape.whole && cpuMilli === 0 && hostMemoryMib === 0 && models === null && memoryMib === 0
-  if (span === 'anywhere' && plain) return fleet.wholeTotal >= devices
+  if (span === 'anywhere' && isPlain(shape)) return fleet.wholeTotal >= devices
   return placeSpanning(fleet, shape, null, 'lowest') !== null
 }
 
 /** GPU milli of the largest gang of this kind that its span could hold now. */
 export const largestSpanning = (fleet: Fleet, shape: Shape): number => {
+  if (shape.request.span === 'anywhere' && isPlain(shape)) return fleet.wholeTotal * wholeGpu
   const nodes = nodesWithRoom(fleet, shape)
   const groups = shape.request.span === 'anywhere' ? [nodes] : [...byDomain(fleet, nodes).values()]
   const each = shape.whole ? wholeGpu : shape.request.milli
   const sums = groups.map((members) => members.reduce((sum, node) => sum + roomOn(fleet, shape, node), 0))
-  return Math.max(0, ...sums) * each
+  return sums.reduce((most, sum) => Math.max(most, sum), 0) * each
 }
+
+/** Whole devices of any model and nothing else: they need only be counted. */
+const isPlain = ({ whole, request }: Shape): boolean =>
+  whole && request.cpuMilli === 0 && request.hostMemoryMib === 0 && request.models === null && request.memoryMib === 0
 
 const nodesWithRoom = (fleet: Fleet, shape: Shape): number[] => {
   const least = { ...shape.least, wholeDevices: shape.whole ? 1 : 0, cpuMilli: 0, hostMemoryMib: 0 }

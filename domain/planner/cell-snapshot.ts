@@ -23,16 +23,20 @@ interface WorkloadSnapshot {
   readonly team: string
 }
 
+/** By numbers of the node and of the device on it. */
+type DeviceDown = readonly [node: number, device: number, health: NodeHealth]
+
 /** A cell as plain data, whole: what was folded from the log need not be folded again. */
 export interface CellSnapshot {
   readonly demand: { readonly measured: ReadonlyArray<MixClass>; readonly mix: ReadonlyArray<MixClass> }
-  readonly devicesDown: ReadonlyArray<number>
+  readonly devicesDown: ReadonlyArray<DeviceDown>
   readonly health: ReadonlyArray<NodeHealth>
   readonly name: string
   readonly nodes: ReadonlyArray<NodeRegistered['data']>
   readonly now: EpochMs
   readonly policy: AllocationPolicy | null
   readonly policyHash: string | null
+  readonly policyIsNew: boolean
   readonly submissions: number
   /** In order of submission. */
   readonly workloads: ReadonlyArray<WorkloadSnapshot>
@@ -40,9 +44,13 @@ export interface CellSnapshot {
 
 export const takeSnapshot = (cell: Cell): CellSnapshot => {
   const { fleet } = cell
-  const devicesDown: number[] = []
-  for (let device = 0; device < fleet.deviceCount; device++)
-    if (fleet.deviceReady[device] === 0) devicesDown.push(device)
+  const devicesDown: DeviceDown[] = []
+  fleet.nodes.forEach(({ devices }, node) => {
+    for (let device = 0; device < devices; device++) {
+      const health = fleet.healthOf(node, device)
+      if (health !== 'ready') devicesDown.push([node, device, health])
+    }
+  })
   return {
     demand: { measured: cell.demand.measuredMix, mix: cell.demand.mix },
     devicesDown,
@@ -52,6 +60,7 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
     now: cell.now,
     policy: cell.policy,
     policyHash: cell.policyHash,
+    policyIsNew: cell.policyIsNew,
     submissions: cell.submissions,
     workloads: Array.from(cell.workloads.values(), (workload) => ({
       attempt: workload.attempt,
@@ -87,10 +96,11 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
     workload.attempt = attempt
     if (run === null) {
       workload.hold = hold
-      if (hold === null) cell.fresh.push(workload)
+      if (hold === null) cell.fresh.add(workload)
     } else occupy(cell, workload, { ...run, parts: run.parts.map((part) => fleet.partNumbered(part)) })
   }
   cell.submissions = snapshot.submissions
+  cell.policyIsNew = snapshot.policyIsNew
   return cell
 }
 
@@ -98,11 +108,7 @@ const restoreHealth = ({ fleet }: Cell, { health, devicesDown }: CellSnapshot): 
   health.forEach((state, node) => {
     if (state !== 'ready') fleet.setHealth(node, null, state)
   })
-  let node = 0
-  for (const device of devicesDown) {
-    while (device >= fleet.firstDevice[node]! + fleet.nodes[node]!.devices) node++
-    fleet.setHealth(node, device - fleet.firstDevice[node]!, 'failed')
-  }
+  for (const [node, device, state] of devicesDown) fleet.setHealth(node, device, state)
 }
 
 /** What a fork tries is not seen by the cell it came from. */

@@ -16,6 +16,7 @@ import type {
   WorkloadSubmitted,
 } from './cell-event.ts'
 import { EndIndex } from './end-index.ts'
+import type { Line } from './line.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 import type { Run, Workload } from './workload.ts'
 
@@ -39,10 +40,14 @@ export class Cell {
   /** What waits or runs. */
   readonly workloads = new Map<string, Workload>()
   readonly ends = new EndIndex()
-  /** Submitted since the last tick. */
-  fresh: Workload[] = []
+  /** Waits, and was submitted since the last tick. */
+  readonly fresh = new Set<Workload>()
+  /** Came up since the last tick: where their requests may go is searched in the whole fleet. */
+  readonly untried = new Set<Line>()
+  /** The policy changed since the last tick: every reason is given anew, and everything is tried everywhere. */
+  policyIsNew = false
   /** Nodes on which something came free since the last tick, each once. */
-  freed = new Set<number>()
+  readonly freed = new Set<number>()
   submissions = 0
   private mixMeasure: { readonly of: AllocationPolicy; readonly measure: FragmentationMeasure } | null = null
   private readonly shadows: Fleet[] = []
@@ -88,9 +93,17 @@ export class Cell {
    */
   settle(): void {
     if (!this.decides) return
-    for (const workload of this.fresh) if (workload.line !== null) workload.line.fresh = false
-    this.fresh = []
+    this.fresh.clear()
+    this.untried.clear()
     this.freed.clear()
+    this.policyIsNew = false
+  }
+
+  /** What the next tick gives a reason to, besides heads of queues and firsts of lines. */
+  *unexplained(): Generator<Workload> {
+    if (!this.policyIsNew) return yield* this.fresh
+    for (const queue of this.queueNamed.values())
+      for (let workload = queue.head; workload !== null; workload = workload.next) yield workload
   }
 }
 
@@ -128,7 +141,7 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       break
     case 'WorkloadRefused': {
       const workload = known(cell, event.data.workload)
-      workload.queue.remove(workload)
+      leaveQueue(cell, workload)
       cell.workloads.delete(workload.id)
       break
     }
@@ -155,6 +168,7 @@ const known = (cell: Cell, id: string): Workload => {
 export const activate = (cell: Cell, { document, hash }: PolicyActivated['data']): void => {
   cell.policy = document
   cell.policyHash = hash
+  cell.policyIsNew = true
   for (const queue of cell.queueNamed.values()) queue.index = -1
   cell.queues = document.queues.map(({ name, ordering }, index) => {
     const queue = queueOf(cell, name)
@@ -162,7 +176,6 @@ export const activate = (cell: Cell, { document, hash }: PolicyActivated['data']
     queue.index = index
     return queue
   })
-  for (const queue of cell.queueNamed.values()) for (const line of queue.lines) line.fresh = true
 }
 
 const queueOf = (cell: Cell, name: string): WaitingQueue => {
@@ -199,13 +212,21 @@ export const enqueue = (
     run: null,
   }
   cell.workloads.set(workload.id, workload)
-  workload.queue.add(workload)
+  const line = workload.queue.add(workload)
+  if (line.size === 1) cell.untried.add(line)
   return workload
+}
+
+const leaveQueue = (cell: Cell, workload: Workload): void => {
+  const line = workload.line!
+  workload.queue.remove(workload)
+  cell.fresh.delete(workload)
+  if (line.size === 0) cell.untried.delete(line)
 }
 
 /** A waiting workload starts to run. */
 export const occupy = (cell: Cell, workload: Workload, run: Run): void => {
-  workload.queue.remove(workload)
+  leaveQueue(cell, workload)
   workload.hold = null
   workload.run = run
   for (const part of run.parts) cell.fleet.take(workload.shape, part)
@@ -215,7 +236,7 @@ export const occupy = (cell: Cell, workload: Workload, run: Run): void => {
 const submit = (cell: Cell, { at, data }: WorkloadSubmitted): void => {
   const { class: kind, estimateMs, queue, request, team, workload: id } = data
   const seq = cell.submissions++
-  cell.fresh.push(enqueue(cell, { id, seq, class: kind, team, estimateMs, submittedAt: at, queue, request }))
+  cell.fresh.add(enqueue(cell, { id, seq, class: kind, team, estimateMs, submittedAt: at, queue, request }))
   cell.demand.add(request.cpuMilli, request.devices, request.milli)
 }
 

@@ -85,16 +85,21 @@ const changeHealth = (
   const node = fleet.node(data.node)
   if (node === undefined) return E.left({ type: 'UnknownNode', node: data.node })
   const { devices } = fleet.nodes[node]!
-  const { device } = data
+  const { device, health } = data
   if (device !== null && device >= devices) return E.left({ type: 'UnknownDevice', node: data.node, device, devices })
-  return nothing
+  return fleet.healthOf(node, device) === health ? repeated : nothing
 }
 
 /** What the empty fleet could not hold is refused at once, and so stands in nobody's way. */
 const submit = ({ at, data }: WorkloadSubmitted, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
   const known = cell.workloads.get(data.workload)
   if (known !== undefined) {
-    const same = known.shape === cell.shapes.intern(data.request) && known.queue.name === data.queue
+    const same =
+      known.shape === cell.shapes.intern(data.request) &&
+      known.queue.name === data.queue &&
+      known.class === data.class &&
+      known.team === data.team &&
+      known.estimateMs === data.estimateMs
     return same ? repeated : E.left({ type: 'DuplicateWorkload', workload: data.workload })
   }
   const shape = cell.shapes.intern(data.request)

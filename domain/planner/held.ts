@@ -2,6 +2,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import { largestOnOneNode } from '../fleet/placement.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { canPlace, largestSpanning } from '../fleet/spanning.ts'
+import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import type { WorkloadHeld } from './cell-event.ts'
 import type { Line } from './line.ts'
@@ -29,7 +30,7 @@ export const heldDecisions = (pass: Pass): ReadonlyArray<WorkloadHeld> => {
   const first = new Map<Line, Workload | null>()
   for (const outcome of pass.outcomes) {
     const { queue, head } = outcome
-    if (head !== null) hold(head, { ...capacityReason(pass, head.shape), rule: orderingRule(outcome) }, true)
+    if (head !== null) hold(head, headReason(pass, outcome, head), true)
     if (queue.ordering === 'fifo') continue
     for (const line of queue.lines) {
       const workload = pass.firstNotStarted(line)
@@ -37,16 +38,15 @@ export const heldDecisions = (pass: Pass): ReadonlyArray<WorkloadHeld> => {
       if (workload !== null && workload !== head) hold(workload, reasonOf(pass, outcome, workload), false)
     }
   }
-  for (const workload of pass.cell.fresh) {
-    if (workload.line === null || workload.queue.index < 0 || pass.started.has(workload)) continue
-    const outcome = pass.outcomes[workload.queue.index]!
-    const behind = outcome.queue.ordering === 'fifo' ? outcome.head : first.get(workload.line)!
-    if (behind !== workload) hold(workload, { code: 'BehindInQueue', rule: orderingRule(outcome), behind }, false)
-  }
-  for (const queue of pass.cell.queueNamed.values()) {
-    if (queue.index >= 0) continue
-    for (let workload = queue.head; workload !== null; workload = workload.next)
+  for (const workload of pass.cell.unexplained()) {
+    if (workload.queue.index < 0) {
       hold(workload, { code: 'Misconfigured', rule: 'spec.queues', behind: null }, false)
+      continue
+    }
+    if (pass.started.has(workload)) continue
+    const outcome = pass.outcomes[workload.queue.index]!
+    const behind = outcome.queue.ordering === 'fifo' ? outcome.head : first.get(workload.line!)!
+    if (behind !== workload) hold(workload, { code: 'BehindInQueue', rule: orderingRule(outcome), behind }, false)
   }
   return held.sort((a, b) => a.seq - b.seq).map(({ decision }) => decision)
 }
@@ -55,10 +55,22 @@ export const heldDecisions = (pass: Pass): ReadonlyArray<WorkloadHeld> => {
 export const largestMilliFor = (fleet: Fleet, shape: Shape): number =>
   shape.request.span === 'node' ? largestOnOneNode(fleet, shape) : largestSpanning(fleet, shape)
 
-const reasonOf = (pass: Pass, outcome: QueueOutcome, { shape }: Workload): Reason =>
-  pass.reservations.length > 0 && canPlace(pass.cell.fleet, shape)
-    ? { code: 'WouldDelayReservation', rule: orderingRule(outcome), behind: outcome.head }
-    : capacityReason(pass, shape)
+/** What binds a head is its queue's ordering, unless it would fit and another queue's reservation is in its way. */
+const headReason = (pass: Pass, outcome: QueueOutcome, head: Workload): Reason => {
+  const reason = reasonOf(pass, outcome, head)
+  return reason.code === 'WouldDelayReservation' ? reason : { ...reason, rule: orderingRule(outcome) }
+}
+
+const reasonOf = (pass: Pass, outcome: QueueOutcome, workload: Workload): Reason => {
+  const { shape } = workload
+  if (pass.reservations.length === 0 || !canPlace(pass.cell.fleet, shape)) return capacityReason(pass, shape)
+  const own = keepsPlace(outcome) && workload !== outcome.head
+  const keeper = own ? outcome : pass.outcomes.find(keepsPlace)
+  assert(keeper !== undefined, 'what fits and does not start is in the way of a reservation')
+  return { code: 'WouldDelayReservation', rule: orderingRule(keeper), behind: keeper.head }
+}
+
+const keepsPlace = ({ reservation }: QueueOutcome): boolean => reservation !== null && reservation.at < Infinity
 
 const capacityReason = ({ cell }: Pass, shape: Shape): Reason => ({
   code:
@@ -76,7 +88,8 @@ const heldDecision = (
   head: boolean,
 ): WorkloadHeld => {
   const { fleet } = pass.cell
-  const projected = head ? (pass.outcomes[queue.index]!.reservation ?? pass.reserve(shape)).at : Infinity
+  const projects = head && code !== 'WouldDelayReservation'
+  const projected = projects ? (pass.outcomes[queue.index]!.reservation ?? pass.reserve(shape)).at : Infinity
   return {
     type: 'WorkloadHeld',
     at: pass.at,

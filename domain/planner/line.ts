@@ -10,8 +10,6 @@ const firstRoom = 8
  */
 export class Line {
   readonly shape: Shape
-  /** Nothing has been tried for it since it came up: its places are searched in the whole fleet. */
-  fresh = true
   private members: (Workload | null)[] = []
   private begin = 0
   private live = 0

@@ -78,7 +78,7 @@ export class Pass {
       this.reservations.push(reservation)
       this.startWhatFits(queue)
     }
-    this.decisions.push(...heldDecisions(this))
+    for (const decision of heldDecisions(this)) this.decisions.push(decision)
     return this.decisions
   }
 
@@ -137,7 +137,7 @@ export class Pass {
   private nextOf({ workload, line }: Candidate, outcome: 'started' | 'delays'): Workload | null {
     const { slot } = workload
     if (outcome === 'started') return this.notStarted(line, slot + 1)
-    const latest = this.reservations.reduce((most, { at }) => Math.max(most, at), -Infinity)
+    const latest = this.reservations.reduce((most, { at }) => (at === Infinity ? most : Math.max(most, at)), -Infinity)
     return this.notStarted(line, slot + 1, latest - this.at)
   }
 
@@ -151,7 +151,8 @@ export class Pass {
 
   /** Where a line's requests may fit; null: anywhere in the fleet. */
   private placesFor(line: Line): ReadonlyArray<number> | null {
-    if (line.fresh || !this.onlyCapacityHolds) return null
+    const { policyIsNew, untried } = this.cell
+    if (!this.onlyCapacityHolds || policyIsNew || untried.has(line)) return null
     const { span, devices } = line.shape.request
     if (span !== 'node' && devices > 0) return this.freed.length === 0 ? [] : null
     return this.freed.filter((node) => fitsNode(this.cell.fleet, line.shape, node))
