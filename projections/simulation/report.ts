@@ -1,6 +1,7 @@
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { CellDecision, CellInput } from '../../domain/planner/cell-event.ts'
 import { wholeGpu } from '../../domain/kernel/units.ts'
+import { durations } from '../../domain/simulation/durations.ts'
 import { requestedMilli, type PlacementRequest } from '../../domain/workload/request.ts'
 import type { Fleet } from '../../domain/fleet/fleet.ts'
 
@@ -76,24 +77,24 @@ export class SimulationLedger {
   timed(fleet: Fleet): SimulationReport {
     const all = [...this.jobs.values()]
     const started = all.filter((job) => job.startAt !== null)
-    const waits = started.map((job) => job.startAt! - job.submitAt).sort((a, b) => a - b)
+    const waitsMs = started.map((job) => job.startAt! - job.submitAt)
+    const waits = durations(waitsMs)
     const ended = all.filter((job) => job.endAt !== null)
     const submits = all.filter((job) => !job.refused).map((job) => job.submitAt)
     const first = leastOf(submits)
     const last = mostOf(ended.map((job) => job.endAt!))
-    const sum = waits.reduce((total, wait) => total + wait, 0)
     const installed = BigInt(fleet.deviceCount * wholeGpu) * BigInt(Math.max(0, (last ?? 0) - (first ?? 0)))
     return {
       ...nothing,
       jobs: all.length,
       refused: all.filter((job) => job.refused).length,
-      waiting: waits.filter((wait) => wait > 0).length,
-      sumWaitS: sum / 1000,
-      meanWaitS: waits.length === 0 ? null : sum / waits.length / 1000,
-      p50WaitS: percentileS(waits, 0.5),
-      p90WaitS: percentileS(waits, 0.9),
-      p99WaitS: percentileS(waits, 0.99),
-      maxWaitS: percentileS(waits, 1),
+      waiting: waitsMs.filter((wait) => wait > 0).length,
+      sumWaitS: waits?.sumS ?? 0,
+      meanWaitS: waits?.meanS ?? null,
+      p50WaitS: waits?.p50S ?? null,
+      p90WaitS: waits?.p90S ?? null,
+      p99WaitS: waits?.p99S ?? null,
+      maxWaitS: waits?.maxS ?? null,
       meanWaitByClass: meansS(started, (job) => job.kind),
       meanWaitByGpus: meansS(started, (job) => String(job.request.devices)),
       meanJctS: ended.length === 0 ? null : sumOf(ended, (job) => job.endAt! - job.submitAt) / ended.length / 1000,
@@ -169,15 +170,6 @@ const nothing: SimulationReport = {
   partialFreeMilli: null,
   free8GpuNodes: null,
   firstUnplaced: null,
-}
-
-/** Linear interpolation at rank (n - 1) p, over ascending milliseconds; seconds. */
-const percentileS = (ascending: ReadonlyArray<number>, p: number): number | null => {
-  if (ascending.length === 0) return null
-  const rank = (ascending.length - 1) * p
-  const below = ascending[Math.floor(rank)]!
-  const above = ascending[Math.ceil(rank)]!
-  return (below + (above - below) * (rank - Math.floor(rank))) / 1000
 }
 
 const meansS = (jobs: ReadonlyArray<SimulatedJob>, keyOf: (job: SimulatedJob) => string) => {

@@ -12,7 +12,8 @@ export interface HistoryDiffers {
   readonly stream: string
   readonly revision: number
   readonly stored: string
-  readonly ours: string
+  /** Null: the run is over, and the stream goes on. */
+  readonly ours: string | null
 }
 
 /**
@@ -65,6 +66,17 @@ export class CellRecorder {
   async flush(): Promise<E.Either<AppendFault | HistoryDiffers, void>> {
     const compared = await this.goAlong()
     return E.isLeft(compared) ? compared : this.writer.flush()
+  }
+
+  /** The same, once the run is over: a stream that goes on behind it is the log of another run. */
+  async finish(): Promise<E.Either<AppendFault | HistoryDiffers, void>> {
+    const flushed = await this.flush()
+    const { from } = this.writer.waiting
+    if (E.isLeft(flushed) || from >= this.storedSize) return flushed
+    const read = await this.log.readMessages(this.stream, from, 1)()
+    if (E.isLeft(read)) return read
+    const stored = canonicalJson((read.right[0] ?? null) as unknown as Json)
+    return E.left({ type: 'HistoryDiffers', stream: this.stream, revision: from, stored, ours: null })
   }
 
   /** Compares what is pending with what the stream holds at those revisions, and drops what it holds. */

@@ -96,11 +96,13 @@ export class CellWriter {
 
   /** Resolves when all that was taken is durable. */
   async flush(): Promise<E.Either<AppendFault, void>> {
-    const { log, recording, revision, pending } = this
-    if (pending.length === 0) return E.right(undefined)
-    const appended = await log.append(recording.stream, revision - 1, pending)()
+    const { log, recording, revision } = this
+    // What is taken meanwhile stays for the next flush.
+    const batch = this.pending.slice()
+    if (batch.length === 0) return E.right(undefined)
+    const appended = await log.append(recording.stream, revision - 1, batch)()
     if (E.isLeft(appended)) return appended
-    this.skip(pending.length)
+    this.skip(batch.length)
     return E.right(undefined)
   }
 

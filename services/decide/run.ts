@@ -33,7 +33,7 @@ export const runThrough = async (
     }
     step = run.next(decided.right)
   }
-  return recorder.flush()
+  return recorder.finish()
 }
 
 /** Names an input after what it says, so that the same run names it the same. */

@@ -90,6 +90,8 @@ class Replay {
     const decided = decide(stored, this.cell)
     if (E.isLeft(decided))
       return this.differs(revision, stored, null, `this input is not taken here: ${decided.left.type}`)
+    if (stored.type === 'Ticked' && decided.right.length === 0)
+      return this.differs(revision, stored, null, 'a tick that decides nothing is not recorded')
     evolve(this.cell, stored)
     this.expected = decided.right
     this.next = 0
@@ -111,22 +113,24 @@ class Replay {
 const json = (event: CellEvent | null): Json => event as unknown as Json
 
 const same = (a: unknown, b: unknown): boolean => {
-  if (a === b) return true
+  if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
   const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
-  for (const key of keys)
-    if (!same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key])) return false
-  return true
+  return keys.length === Object.keys(b).length && keys.every((key) => sameMember(a, b, key))
 }
+
+/** Own members only: `__proto__` in a stored text is one, and in what is decided it is not. */
+const sameMember = (a: object, b: object, key: string): boolean =>
+  Object.hasOwn(a, key) && Object.hasOwn(b, key) && same(member(a, key), member(b, key))
+
+const member = (value: object, key: string): unknown => (value as Record<string, unknown>)[key]
 
 /** The first member, by name, in which two values differ. */
 const differingPath = (a: unknown, b: unknown, path = ''): string => {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return path
   const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()
-  const differing = keys.find((key) => !same((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]))
+  const differing = keys.find((key) => !sameMember(a, b, key))
   if (differing === undefined) return path
-  const [x, y] = [a, b].map((each) => (each as Record<string, unknown>)[differing])
-  return differingPath(x, y, path === '' ? differing : `${path}.${differing}`)
+  return differingPath(member(a, differing), member(b, differing), path === '' ? differing : `${path}.${differing}`)
 }
