@@ -2,7 +2,7 @@ import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { LeasePart } from '../../domain/planner/cell-event.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
-import { projectStarts } from '../../domain/planner/projection.ts'
+import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
 import type { Workload } from '../../domain/planner/workload.ts'
 
@@ -46,8 +46,11 @@ export type Why = {
     }
 )
 
-/** Null: the cell does not have it, or no longer. */
-export const whyOf = (cell: Cell, id: string): Why | null => {
+/**
+ * Null: the cell does not have it, or no longer.
+ * @param projection of this cell as it is, where one is at hand; absent: as far as this workload needs it
+ */
+export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | null => {
   const workload = cell.workloads.get(id)
   if (workload === undefined) return null
   const { shape, queue, submittedAt, run } = workload
@@ -60,15 +63,14 @@ export const whyOf = (cell: Cell, id: string): Why | null => {
     needMilli: shape.needMilli,
     submittedAt,
   }
-  if (run === null) return { ...common, ...waiting(cell, workload) }
+  if (run === null) return { ...common, ...waiting(cell, workload, projection) }
   const { startedAt, expectedEndAt, parts } = run
   const lease = parts.map((part) => cell.fleet.partNamed(part))
   return { ...common, state: 'running', attempt: workload.attempt, startedAt, expectedEndAt, lease }
 }
 
-const waiting = (cell: Cell, workload: Workload) => {
+const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell, workload.id)) => {
   const { hold, shape, queue } = workload
-  const { starts, outcome } = projectStarts(cell, workload.id)
   const ahead: string[] = []
   let aheadCount = 0
   for (let one = queue.head; one !== null && one !== workload; one = one.next)
@@ -84,7 +86,7 @@ const waiting = (cell: Cell, workload: Workload) => {
     aheadCount,
     freeMilli: cell.fleet.freeFor(shape),
     largestMilli: largestMilliFor(cell.fleet, shape),
-    projectedStartAt: starts.get(workload.id) ?? null,
-    projection: outcome,
+    projectedStartAt: projection.starts.get(workload.id) ?? null,
+    projection: projection.outcome,
   }
 }
