@@ -1,7 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
 /** Tests that run the built binary: before them the build is brought up to date. */
-const binary = ['test/services/cli/**/*.spec.ts', 'test/docs/**/*.spec.ts']
+const binary = [
+  'test/services/cli/**/*.spec.ts',
+  'test/docs/**/*.spec.ts',
+  'test/integration/ingest-crash.spec.ts',
+  'test/integration/bad-input.spec.ts',
+]
 
 const shared = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const
 

@@ -41,15 +41,7 @@ export type LogUnavailable = {
    * a newer release wrote it, it is damaged ...
    */
   readonly kind:
-    | 'full'
-    | 'locked'
-    | 'busy'
-    | 'absent'
-    | 'newer-schema'
-    | 'damaged'
-    | 'read-only'
-    | 'closed'
-    | 'input-output'
+    'full' | 'locked' | 'busy' | 'absent' | 'newer-schema' | 'damaged' | 'read-only' | 'closed' | 'input-output'
   readonly reason: string
   readonly mend: string
   /** Of the first event that is damaged, where it is known. */
@@ -85,6 +77,9 @@ export interface Subscription {
   /** Resolves when stopped, rejects with the fault that ended it. */
   readonly ended: Promise<void>
 }
+
+/** Streams so named hold messages that could not be decoded. They are no part of any history, and no cell is named so. */
+export const deadLetterPrefix = 'dlq-'
 
 /** Where a subscriber got to: the last position it has handled, -1 for none. */
 export interface Checkpoint {

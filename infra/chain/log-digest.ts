@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { either as E, type taskEither as TE } from 'fp-ts'
-import type { EventLog, LogUnavailable, NewEvent } from '../../domain/ports/event-log.ts'
+import { deadLetterPrefix, type EventLog, type LogUnavailable, type NewEvent } from '../../domain/ports/event-log.ts'
 import { combined } from './chain-head.ts'
 import { dataText } from './stored-event.ts'
 
@@ -56,13 +56,14 @@ export const logDigest = (): LogDigest => {
 
 const pageMessages = 1_000
 
+/** Of all cells; what could not be decoded was neither seen nor decided. */
 export const digestOf =
   (log: EventLog): TE.TaskEither<LogUnavailable, string> =>
   async () => {
     const heads = await log.heads()()
     if (E.isLeft(heads)) return heads
     const digest = logDigest()
-    for (const { stream, size } of heads.right)
+    for (const { stream, size } of heads.right.filter((head) => !head.stream.startsWith(deadLetterPrefix)))
       for (let from = 0; from < size; from += pageMessages) {
         const page = await log.readMessages(stream, from, Math.min(pageMessages, size - from))()
         if (E.isLeft(page)) return page

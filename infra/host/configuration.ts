@@ -5,6 +5,7 @@ import * as t from 'io-ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { orderings, strategies, type Ordering, type Strategy } from '../../domain/policy/allocation-policy.ts'
+import { deadLetterPrefix } from '../../domain/ports/event-log.ts'
 
 export const outputs = ['table', 'json', 'yaml', 'csv'] as const
 export type Output = (typeof outputs)[number]
@@ -67,8 +68,8 @@ const members: {
   ordering: { codec: oneOf('Ordering', orderings), mend: `give one of ${orderings.join(', ')}` },
   placement: { codec: oneOf('Strategy', strategies), mend: `give one of ${strategies.join(', ')}` },
   cell: {
-    codec: matching('Cell', /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/),
-    mend: 'give up to 63 letters, digits, - and _, the first a letter or digit',
+    codec: matching('Cell', new RegExp(`^(?!${deadLetterPrefix})[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)),
+    mend: `give up to 63 letters, digits, - and _, the first a letter or digit, not beginning with ${deadLetterPrefix}`,
   },
 }
 const memberNames = Object.keys(members) as ReadonlyArray<Member>

@@ -1,0 +1,5 @@
+import type { EpochMs } from '../kernel/units.ts'
+
+export interface Clock {
+  readonly now: () => EpochMs
+}

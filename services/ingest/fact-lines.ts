@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash, hash, type Hash } from 'node:crypto'
+import type { Fault } from '../../domain/kernel/fault.ts'
+import { factLengthMax } from '../../domain/planner/cell-event.codec.ts'
+
+/** What is left of a line that is not kept whole: enough to find it again where it came from. */
+export interface LineExcerpt {
+  readonly bytes: number
+  readonly sha256: string
+  /** Its beginning. */
+  readonly head: string
+}
+
+/** A line as it came, or what is left of one that is too long or no text. */
+export type FactLine = { readonly text: string } | { readonly fault: Fault; readonly excerpt: LineExcerpt }
+
+const headBytes = 1_024
+/** A longer line holds no fact; only its hash is taken of what follows, so that memory stays bounded. */
+const lineBytesMax = factLengthMax
+
+/** The lines that each chunk of a stream of bytes completes, in order; blank ones are left out. */
+export async function* factLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<ReadonlyArray<FactLine>> {
+  const begun = new BegunLine()
+  for await (const chunk of source) {
+    const lines: FactLine[] = []
+    let from = 0
+    for (let to = chunk.indexOf(lineFeed); to >= 0; to = chunk.indexOf(lineFeed, from)) {
+      const line = begun.end(chunk.subarray(from, to))
+      if (line !== null) lines.push(line)
+      from = to + 1
+    }
+    begun.add(chunk.subarray(from))
+    if (lines.length > 0) yield lines
+  }
+  const last = begun.end(new Uint8Array())
+  if (last !== null) yield [last]
+}
+
+export const excerptOf = (text: string): LineExcerpt => ({
+  bytes: Buffer.byteLength(text),
+  sha256: hash('sha256', text),
+  head: headOf(Buffer.from(text.slice(0, headBytes))),
+})
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+
+const headOf = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, headBytes)).toString('utf8')
+
+/** The part of a line that has come. */
+class BegunLine {
+  private kept = Buffer.allocUnsafe(64 * 1_024)
+  private bytes = 0
+  /** Of a line that is too long to be kept. */
+  private sum: Hash | null = null
+
+  add(part: Uint8Array): void {
+    const size = this.bytes + part.length
+    if (this.sum === null && size > lineBytesMax)
+      this.sum = createHash('sha256').update(this.kept.subarray(0, this.bytes))
+    this.sum?.update(part)
+    if (this.bytes < lineBytesMax) this.keep(part.subarray(0, lineBytesMax - this.bytes))
+    this.bytes = size
+  }
+
+  /** The line that ends with this part; null when it is blank. */
+  end(part: Uint8Array): FactLine | null {
+    if (this.bytes === 0 && part.length <= lineBytesMax) return lineOf(part)
+    this.add(part)
+    const { bytes, sum } = this
+    const whole = this.kept.subarray(0, Math.min(bytes, lineBytesMax))
+    this.bytes = 0
+    this.sum = null
+    if (sum === null) return lineOf(whole)
+    const fault = { path: '$', reason: `has ${bytes} bytes, above ${lineBytesMax}`, mend: 'send one fact a line' }
+    return { fault, excerpt: { bytes, sha256: sum.digest('hex'), head: headOf(whole) } }
+  }
+
+  private keep(part: Uint8Array): void {
+    const needed = this.bytes + part.length
+    if (needed > this.kept.length) {
+      const longer = Buffer.allocUnsafe(Math.max(needed, this.kept.length * 2))
+      this.kept.copy(longer, 0, 0, this.bytes)
+      this.kept = longer
+    }
+    this.kept.set(part, this.bytes)
+  }
+}
+
+const lineOf = (given: Uint8Array): FactLine | null => {
+  const bytes = given.at(-1) === carriageReturn ? given.subarray(0, -1) : given
+  if (bytes.length === 0) return null
+  if (isUtf8(bytes)) return { text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8') }
+  const excerpt = { bytes: bytes.length, sha256: hash('sha256', bytes), head: headOf(bytes) }
+  return { fault: { path: '$', reason: 'is not UTF-8', mend: 'send UTF-8' }, excerpt }
+}
