@@ -70,7 +70,7 @@ export const appendQueue = (flush: Flush): AppendQueue => {
       await new Promise(setImmediate)
       const batch = takeBatch()
       const outcomes = await flush(batch)
-      for (const [i, { settle }] of batch.entries()) settle(outcomes[i]!)
+      for (let i = 0; i < batch.length; i++) batch[i]!.settle(outcomes[i]!)
     }
     draining = null
   }

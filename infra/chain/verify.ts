@@ -46,9 +46,6 @@ export const parseLogHead = (text: string): LogHead | null => {
   return match === null ? null : { size: Number(match[1]), hash: match[2]! }
 }
 
-export const describeFinding = ({ position, stream, revision, reason }: Finding): string =>
-  `${position === null ? 'log' : `position ${position}`}${stream === null ? '' : `, ${stream}`}${revision === null ? '' : ` revision ${revision}`}: ${reason}`
-
 const nowhere = { position: null, stream: null, revision: null }
 
 /** A page that cannot be read as a whole: each of its events alone, so that the damaged ones are named. */

@@ -44,9 +44,8 @@ const headsMax = 10_000
 
 /** `,` and line feed cannot occur in what they join: numbers and names, and JSON without white space. */
 const leafColumns = `
-  group_concat('{"position":' || position || ',"stream":"' || stream || '","revision":' || revision || ',"type":"' || type
-    || '","version":' || version || ',"eventTime":' || event_time || ',"meta":' || meta || ',"data":' || data
-    || ',"previousHash":"' || lower(hex(previous_hash)) || '"}', char(10)),
+  group_concat(format('{"position":%d,"stream":"%s","revision":%d,"type":"%s","version":%d,"eventTime":%d,"meta":%s,"data":%s,"previousHash":"%s"}',
+    position, stream, revision, type, version, event_time, meta, data, lower(hex(previous_hash))), char(10)),
   group_concat(hex(hash), ''), count(*)`
 const messageColumns = `group_concat(data), group_concat(type), group_concat(event_time), count(*)`
 
@@ -136,6 +135,8 @@ const prepared = (
   if (readOnly) return E.right(undefined)
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
+  // 32 MiB of pages to copy back at a time: the pages of the indexes are written again and again meanwhile.
+  db.pragma('wal_autocheckpoint = 4000')
   if (pagesMax !== undefined) db.pragma(`max_page_count = ${pagesMax}`)
   return E.right(undefined)
 }
