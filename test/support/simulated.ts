@@ -2,7 +2,7 @@ import { either as E } from 'fp-ts'
 import type { CellEvent } from '../../domain/planner/cell-event.ts'
 import { openLog } from '../../infra/host/open-log.ts'
 import type { SimulationReport } from '../../projections/simulation/report.ts'
-import { run } from '../services/cli/terminal.ts'
+import { run, type Surroundings } from '../services/cli/terminal.ts'
 import { right } from './events.ts'
 import { sharedData } from './shared-data.ts'
 
@@ -15,9 +15,13 @@ export type Simulated = SimulationReport & {
 }
 
 /** Runs `simulate` in this process, from the file to the log; with a folder the log is kept there. */
-export const simulated = async (words: ReadonlyArray<string>, folder?: string): Promise<Simulated> => {
+export const simulated = async (
+  words: ReadonlyArray<string>,
+  folder?: string,
+  around: Surroundings = {},
+): Promise<Simulated> => {
   const kept = folder === undefined ? [] : ['--data', folder]
-  const { code, stdout, stderr } = await run(['simulate', ...words, ...kept, '-o', 'json'])
+  const { code, stdout, stderr } = await run(['simulate', ...words, ...kept, '-o', 'json'], around)
   if (code !== 0) throw new Error(`simulate ${words.join(' ')} exits with ${code}: ${stderr}`)
   return JSON.parse(stdout) as Simulated
 }
