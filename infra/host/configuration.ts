@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { either as E } from 'fp-ts'
 import * as t from 'io-ts'
-import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
+import { isMap, isScalar } from 'yaml'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { orderings, strategies, type Ordering, type Strategy } from '../../domain/policy/allocation-policy.ts'
 import { deadLetterPrefix } from '../../domain/ports/event-log.ts'
+import { unreadable, type FileUnreadable } from '../yaml/document.ts'
+import { parseText, textBytesMax } from '../yaml/text.ts'
+import { plainOf } from '../yaml/tree.ts'
 
 export const outputs = ['table', 'json', 'yaml', 'csv'] as const
 export type Output = (typeof outputs)[number]
@@ -46,8 +49,7 @@ export interface ConfigurationSources {
 
 /** The file is not there or cannot be read; or it and the other sources were read, and these are the faults in them. */
 export type ConfigurationFault =
-  | { readonly type: 'FileUnreadable'; readonly file: string; readonly reason: string }
-  | { readonly type: 'Invalid'; readonly file: string | null; readonly faults: ReadonlyArray<Fault> }
+  FileUnreadable | { readonly type: 'Invalid'; readonly file: string | null; readonly faults: ReadonlyArray<Fault> }
 
 const oneOf = <T extends string>(name: string, values: ReadonlyArray<T>): t.Type<T, T> => {
   const is = (value: unknown): value is T => typeof value === 'string' && values.some((known) => known === value)
@@ -116,59 +118,61 @@ interface ConfigurationFile {
   readonly faults: ReadonlyArray<Fault>
 }
 
-const charsMax = 1_000_000
-
 /** @param named a file somebody asked for, which must be there; without it the default one may be missing */
 const readFile = (fallback: string, named: string | undefined): E.Either<ConfigurationFault, ConfigurationFile> => {
   const file = named ?? fallback
-  let text: string
+  let bytes: Uint8Array
   try {
-    text = readFileSync(file, 'utf8')
+    bytes = beginningOf(file)
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
+    const { code = 'UNKNOWN' } = cause as NodeJS.ErrnoException
     if (named === undefined && code === 'ENOENT') return E.right({ name: '', read: new Map(), faults: [] })
-    return E.left({ type: 'FileUnreadable', file, reason: code === 'ENOENT' ? 'there is no such file' : message })
+    return E.left(unreadable(file, code))
   }
-  return E.right({ name: named ?? defaultFile, ...parseConfiguration(text) })
+  return E.right({ name: named ?? defaultFile, ...parseConfiguration(bytes) })
 }
 
-export const parseConfiguration = (text: string): Omit<ConfigurationFile, 'name'> => {
-  const read = new Map<string, { value: unknown; place: Partial<Fault> }>()
-  if (text.length > charsMax)
-    return {
-      read,
-      faults: [
-        { path: '$', reason: `${text.length} characters are too many`, mend: `keep it below ${charsMax} characters` },
-      ],
-    }
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const placeOf = (offset: number): Partial<Fault> => {
-    const { line, col } = lines.linePos(offset)
-    return { line, column: col }
+/** A byte more than a document may have, and no more, whatever kind of file it is. */
+const beginningOf = (file: string): Uint8Array => {
+  const descriptor = openSync(file, 'r')
+  try {
+    const bytes = Buffer.alloc(textBytesMax + 1)
+    let size = 0
+    for (let read = -1; read !== 0; size += read) read = readSync(descriptor, bytes, size, bytes.length - size, null)
+    return bytes.subarray(0, size)
+  } finally {
+    closeSync(descriptor)
   }
-  const faults: Fault[] = document.errors.map((error) => ({
-    path: '$',
-    reason: error.message,
-    mend: 'write it as YAML',
-    ...placeOf(error.pos[0]),
-  }))
-  if (faults.length > 0 || document.contents === null) return { read, faults }
-  if (!isMap(document.contents)) {
+}
+
+const parseConfiguration = (text: Uint8Array): Omit<ConfigurationFile, 'name'> => {
+  const read = new Map<string, { value: unknown; place: Partial<Fault> }>()
+  const parsed = parseText(text)
+  if (E.isLeft(parsed)) return { read, faults: parsed.left }
+  const { documents, place } = parsed.right
+  const [document, second] = documents
+  if (document === undefined || document.contents === null) return { read, faults: [] }
+  if (second !== undefined)
+    return { read, faults: [{ path: '$', reason: 'it holds several documents', mend: 'keep one' }] }
+  const { contents } = document
+  const plain = plainOf(document, place)
+  const faults = [...plain.faults]
+  if (!plain.whole) return { read, faults }
+  if (!isMap(contents)) {
     faults.push({ path: '$', reason: 'it is not a mapping', mend: 'write one `member: value` on each line' })
     return { read, faults }
   }
-  for (const { key, value } of document.contents.items) {
-    const name = isScalar(key) ? String(key.value) : 'a key that is not a text'
-    const place = placeOf((key as { range?: [number, number, number] }).range?.[0] ?? 0)
-    if (memberNames.some((member) => member === name))
-      read.set(name, { value: isScalar(value) ? value.value : value === null ? null : {}, place })
+  const values = plain.value as { readonly [name: string]: unknown }
+  for (const { key } of contents.items) {
+    const name = isScalar(key) ? String(key.value) : ''
+    const at = place((key as { range?: [number, number, number] }).range?.[0] ?? 0)
+    if (memberNames.some((member) => member === name)) read.set(name, { value: values[name], place: at })
     else
       faults.push({
         path: name,
         reason: 'it is not a member of the configuration',
         mend: `the members are ${memberNames.join(', ')}`,
-        ...place,
+        ...at,
       })
   }
   return { read, faults }

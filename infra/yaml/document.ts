@@ -7,7 +7,7 @@ import { inOrder, parseText, textBytesMax, type ParsedText } from './text.ts'
 import { offsetOf, plainOf } from './tree.ts'
 
 /** The file could not be read at all: a matter of the environment, not of what the file says. */
-interface FileUnreadable {
+export interface FileUnreadable {
   readonly type: 'FileUnreadable'
   readonly file: string
   /** The code of the operating system, `ENOENT`. */
@@ -161,7 +161,7 @@ const known: ReadonlyMap<string, readonly [reason: string, mend: string]> = new 
   ['ERR_INVALID_ARG_VALUE', ['is no file name', 'give a path without NUL bytes']],
 ])
 
-const unreadable = (file: string, code: string): FileUnreadable => {
+export const unreadable = (file: string, code: string): FileUnreadable => {
   const [reason, mend] = known.get(code) ?? [`cannot be read (${code})`, 'check the disk and try again']
   return { type: 'FileUnreadable', file, code, reason, mend }
 }

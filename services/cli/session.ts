@@ -63,7 +63,7 @@ const openSession = (context: Context, command: Command): Session => {
   if (E.isLeft(read)) {
     const fault = read.left
     throw fault.type === 'FileUnreadable'
-      ? new VerbFailed(exitCodes.failed, `cannot read the configuration ${fault.file}: ${fault.reason}`)
+      ? new VerbFailed(exitCodes.failed, `cannot read the configuration ${fault.file}: ${fault.reason}; ${fault.mend}`)
       : new VerbFailed(exitCodes.usage, 'the configuration is not valid', fault.faults, fault.file ?? undefined)
   }
   const { origins, values } = read.right

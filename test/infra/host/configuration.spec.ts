@@ -50,7 +50,13 @@ it('should read another file where one is named, and miss it where it is not the
   expect(read('cell: from-file', { environment: { LEASEHOLD_CONFIG: other } })).toMatchObject(named)
   expect(read('cell: from-file', { flags: { config: other } })).toMatchObject(named)
   expect(read(undefined, { flags: { config: '/none.yaml' } })).toEqual(
-    E.left({ type: 'FileUnreadable', file: '/none.yaml', reason: 'there is no such file' }),
+    E.left({
+      type: 'FileUnreadable',
+      file: '/none.yaml',
+      code: 'ENOENT',
+      reason: 'there is no such file',
+      mend: 'check the path',
+    }),
   )
   expect(read(undefined, { flags: { config: tmpdir() } })).toMatchObject({ left: { type: 'FileUnreadable' } })
 })
@@ -76,11 +82,19 @@ it('should give every fault of every source at once, with its place and its mend
   })
 })
 
+const aliasBomb = [
+  'a: &a [x,x,x,x,x,x,x,x,x]',
+  ...'bcdef'.split('').map((name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdef'[i]!}`).join(',')}]`),
+].join('\n')
+
 it.each([
   ['no YAML', 'data: [', /./],
   ['a list', '- data', /not a mapping/],
-  ['a member twice', 'data: a\ndata: b', /unique/],
-  ['a text too long', `# ${'x'.repeat(1_000_000)}`, /too many/],
+  ['a member twice', 'data: a\ndata: b', /given twice/],
+  ['two documents', 'data: a\n---\ndata: b', /several documents/],
+  ['a text too long', `# ${'x'.repeat(1_100_000)}`, /bytes, above/],
+  ['too deep', `data: ${'['.repeat(100_000)}`, /deeper than 64 levels/],
+  ['a bomb of aliases', aliasBomb, /aliases repeat/],
 ])('should refuse a file that is %s', (_, text, reason) => {
   const refused = read(text)
   expect(refused).toMatchObject({ left: { type: 'Invalid' } })
