@@ -42,6 +42,9 @@ const choose = async (
   const file = join(folder, nameOf.file)
   const hasSqlite = existsSync(sqlite)
   const hasFile = existsSync(file)
+  for (const path of [sqlite, file])
+    if (existsSync(path) && statSync(path).isDirectory())
+      return refuse('input-output', `${path} is a folder`, 'move it away: the log is a file of that name')
   if (hasSqlite && hasFile)
     return refuse(
       'input-output',

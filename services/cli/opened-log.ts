@@ -1,8 +1,9 @@
 import { either as E } from 'fp-ts'
-import type { LogUnavailable } from '../../domain/ports/event-log.ts'
+import { deadLetterPrefix, type EventLog, type LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { openLog, type OpenOptions } from '../../infra/host/open-log.ts'
-import { logUnavailable } from './exit.ts'
+import { environmentName } from '../../infra/host/configuration.ts'
+import { exitCodes, logUnavailable, VerbFailed } from './exit.ts'
 import type { Session } from './session.ts'
 
 /** What a log gave, or the failure of the verb that asked for it. */
@@ -23,4 +24,19 @@ export const withLog = async <A>(
   } finally {
     await log.close()
   }
+}
+
+const cellsShownMax = 10
+
+/** Events of the session's cell. That the log knows no such cell is told, and not taken for one where nothing happened. */
+export const sizeOfCell = async ({ configuration }: Session, log: EventLog): Promise<number> => {
+  const heads = fromLog(await log.heads()())
+  const size = heads.find(({ stream }) => stream === configuration.cell)?.size
+  if (size !== undefined) return size
+  const cells = heads.map(({ stream }) => stream).filter((stream) => !stream.startsWith(deadLetterPrefix))
+  const mend =
+    cells.length === 0
+      ? 'it is empty'
+      : `set ${environmentName('cell')} to one that it holds: ${cells.slice(0, cellsShownMax).join(', ')}`
+  throw new VerbFailed(exitCodes.failed, `the log holds no cell ${configuration.cell}; ${mend}`)
 }

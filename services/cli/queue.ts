@@ -1,7 +1,7 @@
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { durationText, gpusText, instantText } from '../../projections/explain/wording.ts'
-import { exitCodes } from './exit.ts'
+import { exitCodes, VerbFailed } from './exit.ts'
 import { foldedCell } from './folded-cell.ts'
 import { withLog } from './opened-log.ts'
 import type { Column, JsonObject } from './output.ts'
@@ -26,6 +26,8 @@ export const registerQueue: Register = (program, context) => {
         refuseFlags(faults)
         return withLog(session, async (log) => {
           const { cell } = await foldedCell(session, log, flags.at)
+          if (flags.queue !== undefined && !cell.queueNamed.has(flags.queue))
+            throw new VerbFailed(exitCodes.failed, `there is no queue ${flags.queue}`)
           const { rows, more } = queueRows(cell, flags.queue, limit === 0 ? Infinity : limit)
           await session.printRows<QueueRow>(rows, columns)
           if (session.style.format === 'table' && rows.length === 0)

@@ -1,7 +1,7 @@
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import { verifyReplay, type ReplayVerdict } from '../replay/verify.ts'
-import { exitCodes, VerbFailed } from './exit.ts'
-import { fromLog, withLog } from './opened-log.ts'
+import { exitCodes } from './exit.ts'
+import { fromLog, sizeOfCell, withLog } from './opened-log.ts'
 import { terminalSafe, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb } from './session.ts'
@@ -17,9 +17,7 @@ export const registerReplay: Register = (program, context) => {
       verb(context, async (session) =>
         withLog(session, async (log) => {
           const { cell: stream } = session.configuration
-          const size = fromLog(await log.heads()()).find((head) => head.stream === stream)?.size
-          if (size === undefined) throw new VerbFailed(exitCodes.failed, `the log holds no stream ${stream}`)
-          const progress = session.progress('events', size)
+          const progress = session.progress('events', await sizeOfCell(session, log))
           const verdict = fromLog(await verifyReplay(log, stream, progress.at))
           progress.stop()
           if (session.style.format === 'table') await session.write(verdictText(verdict))
