@@ -5,6 +5,7 @@ import { fork } from './cell-snapshot.ts'
 import type { CellInput } from './cell-event.ts'
 import { decide } from './decide.ts'
 import { endOf } from './end-index.ts'
+import type { Workload } from './workload.ts'
 
 export interface Projection {
   /** Starts in the order in which they are expected. */
@@ -25,6 +26,8 @@ export const projectStarts = (cell: Cell, until: string | null): Projection => {
   const ahead = fork(cell)
   const starts = new Map<string, EpochMs>()
   let at = cell.now
+  // What is due at this very instant has ended before anything is decided; what is overdue runs on.
+  for (const one of [...ahead.ends]) if (endOf(one) === at) end(ahead, one, at)
   for (let instants = 0; instants < instantsMax; instants++) {
     for (const decision of advance(ahead, { type: 'Ticked', at, data: {} }))
       if (decision.type === 'WorkloadAdmitted') starts.set(decision.data.workload, at)
@@ -32,15 +35,13 @@ export const projectStarts = (cell: Cell, until: string | null): Projection => {
     const next = ahead.ends.soonest
     if (next === null) return { starts, outcome: until === null ? 'known' : 'nothing ends' }
     at = Math.max(at, endOf(next)) as EpochMs
-    for (let one = ahead.ends.soonest; one !== null && endOf(one) <= at; one = ahead.ends.soonest)
-      advance(ahead, {
-        type: 'AttemptEnded',
-        at,
-        data: { attempt: one.attempt, outcome: 'succeeded', workload: one.id },
-      })
+    for (let one = ahead.ends.soonest; one !== null && endOf(one) <= at; one = ahead.ends.soonest) end(ahead, one, at)
   }
   return { starts, outcome: 'looked too far ahead' }
 }
+
+const end = (cell: Cell, { attempt, id }: Workload, at: EpochMs) =>
+  advance(cell, { type: 'AttemptEnded', at, data: { attempt, outcome: 'succeeded', workload: id } })
 
 /** Lets the cell go through one input; an input that is not taken changes nothing. */
 const advance = (cell: Cell, input: CellInput) => {

@@ -179,14 +179,18 @@ export class Script {
         return yield { type: 'AttemptEnded', at, data: { attempt, outcome: 'failed', workload: id } }
       }
       case 'tick':
-        if (step.exact) yield* this.endsUntil(this.now + step.afterMs, cell)
-        this.now += step.afterMs
-        return yield this.tick
+        return yield* this.goOn(this.now + step.afterMs, step.exact, cell)
       case 'again': {
         const input = this.seen[step.which % Math.max(1, this.seen.length)]
         if (input !== undefined && input.type !== 'NodeHealthChanged' && input.type !== 'PolicyActivated') yield input
       }
     }
+  }
+
+  private *goOn(until: number, exact: boolean, cell: Cell): Generator<CellInput> {
+    if (exact) yield* this.endsUntil(until, cell)
+    this.now = until
+    yield this.tick
   }
 
   /** Every expected end up to then at its own instant, each instant with its tick. */
