@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { either as E } from 'fp-ts'
+import { loadSqlite } from '../../infra/sqlite/event-log.ts'
+import { benchFold, benchReplay } from './cell.ts'
+import { benchGrowth } from './growth.ts'
+import { benchAppend, benchAuditVerify, madeUpEvents } from './log.ts'
+import { benchMemory } from './memory.ts'
+import { benchGang, benchPass } from './pass.ts'
+import type { Ratio } from './ratio.ts'
+import { standardLog } from './standard-log.ts'
+import { benchWall } from './wall.ts'
+
+/** One line of the report: a figure against its bar. */
+interface Row {
+  readonly what: string
+  readonly figure: number
+  readonly bar: string
+  readonly holds: boolean
+  readonly detail: unknown
+}
+
+const atLeast = (what: string, figure: number, bar: number, detail: unknown): Row => ({
+  what,
+  figure,
+  bar: `>= ${bar}`,
+  holds: figure >= bar,
+  detail,
+})
+const atMost = (what: string, figure: number, bar: number, detail: unknown): Row => ({
+  what,
+  figure,
+  bar: `<= ${bar}`,
+  holds: figure <= bar,
+  detail,
+})
+const ratioRow = (ratio: Ratio, bar: number): Row => atLeast(ratio.name, ratio.median, bar, ratio)
+
+const standardEvents = 200_000
+const appendEvents = 50_000
+
+const sections: { readonly [name: string]: () => Promise<ReadonlyArray<Row>> } = {
+  log: async () => {
+    const driver = await loadSqlite()
+    if (E.isLeft(driver)) throw new Error(`better-sqlite3 does not load: ${driver.left}`)
+    const events = madeUpEvents(appendEvents)
+    return [
+      ratioRow(await benchAppend(driver.right, events, 1_000), 0.7),
+      ratioRow(await benchAppend(driver.right, events, 1), 0.7),
+      ratioRow(await benchAuditVerify(driver.right, madeUpEvents(standardEvents)), 0.3),
+    ]
+  },
+  cell: async () => {
+    const driver = await loadSqlite()
+    if (E.isLeft(driver)) throw new Error(`better-sqlite3 does not load: ${driver.left}`)
+    const standard = await standardLog(driver.right, standardEvents)
+    const rows = [ratioRow(await benchFold(standard), 0.5), ratioRow(await benchReplay(standard), 0.15)]
+    await standard.end()
+    return rows
+  },
+  pass: () => {
+    const pass = benchPass(10_000, 10_000)
+    const small = benchPass(1_000, 10_000)
+    const large = benchPass(100_000, 10_000)
+    const gang = benchGang(4_000, 80)
+    return Promise.resolve([
+      atMost('decision pass, 10,000 devices, 10,000 held: p99 / loop', pass.ratio, 50, pass),
+      atMost('decision pass, 100,000 devices / 1,000: p50', large.p50Us / small.p50Us, 1.3, { small, large }),
+      atMost('a gang of 80 that cannot run on 4,000 devices, in passes', gang.ratio, 2, gang),
+    ])
+  },
+  memory: () => {
+    const memory = benchMemory()
+    return Promise.resolve([
+      atMost('memory per pending workload, bytes', memory.bytesPerPending, 2048, memory),
+      atMost('memory per device, bytes', memory.bytesPerDevice, 1024, memory),
+      atMost('memory at the end of a long run / after its first tenth', memory.longRunRatio, 1.1, memory),
+    ])
+  },
+  wall: () => Promise.resolve(benchWall().map((wall) => atMost(`${wall.name}, s`, wall.medianS, wall.barS, wall))),
+  growth: async () =>
+    (await benchGrowth()).map((growth) => atMost(`growth per doubling: ${growth.name}`, growth.worst, 2.2, growth)),
+}
+
+const main = async (): Promise<void> => {
+  const asked = process.argv.slice(2).filter((word) => word in sections)
+  const rows: Row[] = []
+  for (const name of asked.length > 0 ? asked : Object.keys(sections))
+    for (const row of await sections[name]!()) {
+      rows.push(row)
+      const figure = row.figure.toLocaleString('en-US', { maximumSignificantDigits: 4 })
+      process.stderr.write(`${row.holds ? 'ok  ' : 'MISS'} ${figure.padStart(9)} ${row.bar.padEnd(8)} ${row.what}\n`)
+    }
+  const report = {
+    at: new Date().toISOString(),
+    machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30) },
+    versions: process.versions,
+    rows,
+  }
+  writeFileSync(1, `${JSON.stringify(report, null, 2)}\n`)
+  process.exitCode = rows.every((row) => row.holds) ? 0 : 1
+}
+
+await main()
