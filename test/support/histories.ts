@@ -128,6 +128,8 @@ export const exactHistory = (policy: fc.Arbitrary<AllocationPolicy>): fc.Arbitra
     .map(([nodes, policy, steps]) => [...nodes, { kind: 'policy', policy }, ...steps])
 }
 
+type Inputs = Generator<CellInput, void, void>
+
 /** Makes inputs of steps as they come, for the cell as it then stands. */
 export class Script {
   now = 0
@@ -138,14 +140,14 @@ export class Script {
     return { type: 'Ticked', at: this.now as EpochMs, data: {} }
   }
 
-  *inputs(step: Step, cell: Cell): Generator<CellInput> {
+  *inputs(step: Step, cell: Cell): Inputs {
     for (const input of this.next(step, cell)) {
       this.seen.push(input)
       yield input
     }
   }
 
-  private *next(step: Step, cell: Cell): Generator<CellInput> {
+  private *next(step: Step, cell: Cell): Inputs {
     const at = this.now as EpochMs
     const running = [...cell.workloads.values()].filter(({ run }) => run !== null)
     switch (step.kind) {
@@ -187,14 +189,14 @@ export class Script {
     }
   }
 
-  private *goOn(until: number, exact: boolean, cell: Cell): Generator<CellInput> {
+  private *goOn(until: number, exact: boolean, cell: Cell): Inputs {
     if (exact) yield* this.endsUntil(until, cell)
     this.now = until
     yield this.tick
   }
 
   /** Every expected end up to then at its own instant, each instant with its tick. */
-  private *endsUntil(until: number, cell: Cell): Generator<CellInput> {
+  private *endsUntil(until: number, cell: Cell): Inputs {
     for (;;) {
       const due = [...cell.ends].filter((workload) => workload.run!.expectedEndAt! <= until)
       if (due.length === 0) return
