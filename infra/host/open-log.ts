@@ -40,11 +40,14 @@ const choose = async (
 ): Promise<E.Either<LogUnavailable, Chosen>> => {
   const sqlite = join(folder, nameOf.sqlite)
   const file = join(folder, nameOf.file)
-  const hasSqlite = existsSync(sqlite)
-  const hasFile = existsSync(file)
-  for (const path of [sqlite, file])
-    if (existsSync(path) && statSync(path).isDirectory())
+  const entries = { sqlite: entryAt(sqlite), file: entryAt(file) }
+  if (entries.sqlite === 'unreachable' || entries.file === 'unreachable')
+    return refuse('read-only', `${folder} cannot be looked into`, 'give this user the right to read it')
+  for (const [kind, path] of [['sqlite', sqlite] as const, ['file', file] as const])
+    if (entries[kind] === 'folder')
       return refuse('input-output', `${path} is a folder`, 'move it away: the log is a file of that name')
+  const hasSqlite = entries.sqlite === 'file'
+  const hasFile = entries.file === 'file'
   if (hasSqlite && hasFile)
     return refuse(
       'input-output',
@@ -66,6 +69,14 @@ const choose = async (
       'run `npm rebuild better-sqlite3`',
     )
   return E.right({ kind: 'file', path: file, driver: null, because: `better-sqlite3 does not load: ${driver.left}` })
+}
+
+const entryAt = (path: string): 'none' | 'file' | 'folder' | 'unreachable' => {
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'file'
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'EACCES' ? 'unreachable' : 'none'
+  }
 }
 
 const refuse = (kind: LogUnavailable['kind'], reason: string, mend: string): E.Either<LogUnavailable, never> =>

@@ -62,6 +62,7 @@ const writeFile = async (file: string, chunks: AsyncIterable<string>): Promise<v
   } catch (cause) {
     await rm(partial, { force: true })
     if (cause instanceof VerbFailed) throw cause
-    throw new VerbFailed(exitCodes.failed, `cannot write ${file}: ${(cause as Error).message}`)
+    const mend = 'name a file with --out in a folder that is there, can be written and has room'
+    throw new VerbFailed(exitCodes.failed, `cannot write ${file}: ${(cause as Error).message}; ${mend}`)
   }
 }
