@@ -4,8 +4,7 @@ import { defineConfig } from 'vitest/config'
 const binary = [
   'test/services/cli/**/*.spec.ts',
   'test/docs/**/*.spec.ts',
-  'test/integration/ingest-crash.spec.ts',
-  'test/integration/bad-input.spec.ts',
+  'test/integration/{ingest-crash,bad-input,bad-environment,bad-facts}.spec.ts',
 ]
 
 const shared = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const
