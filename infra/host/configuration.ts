@@ -18,7 +18,7 @@ export interface Configuration {
   /** The folder that holds the log. */
   readonly data: string
   readonly output: Output
-  /** Where neither a flag nor a policy says otherwise. */
+  /** Where neither a flag nor a policy document is given. */
   readonly ordering: Ordering
   readonly placement: Strategy
   /** The cell's stream in the log. */

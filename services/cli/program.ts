@@ -88,7 +88,7 @@ ${(['data', 'output', 'ordering', 'placement', 'cell'] as const)
   )
   .join('\n')}
   config     ${environmentName('config').padEnd(20)} default ${defaultFile}
-Where a policy states an ordering or a placement, it wins over the configuration.
+A policy document wins over the configuration, also where it leaves its own defaults unsaid.
 `
 
 /** From the package that this file is part of, as source or as built. */

@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
+import type { Cell } from '../../domain/planner/cell.ts'
 import type { NodeRegistered } from '../../domain/planner/cell-event.ts'
 import { decodePolicy, defaultPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import {
@@ -212,11 +213,28 @@ const runFailed = (fault: RunFault): VerbFailed => {
 }
 
 const printSimulated = async (session: Session, simulated: Simulated & { readonly wallMs: number }): Promise<void> => {
-  const { report, decisions, events, wallMs, logDigest } = simulated
+  const { report, decisions, events, wallMs, logDigest, cell } = simulated
+  if (report.waiting !== null) noteWhatWaits(session, cell)
   const all: JsonObject = { ...(report as unknown as JsonObject), decisions, events, wallMs, logDigest }
   if (session.style.format !== 'table') return session.printObject(all)
   await session.printObject(Object.fromEntries(readable(all)))
   if (session.origins.data === 'default') session.note('The log was not kept: add --data FOLDER to keep it.')
+}
+
+/** What no figure shows: jobs that still wait when nothing more can happen, and why. */
+const noteWhatWaits = (session: Session, { workloads }: Cell): void => {
+  const byCode = new Map<string, number>()
+  for (const { run, hold } of workloads.values()) {
+    if (run !== null) continue
+    const code = hold?.code ?? 'PendingEvaluation'
+    byCode.set(code, (byCode.get(code) ?? 0) + 1)
+  }
+  if (byCode.size === 0) return
+  const all = [...byCode.values()].reduce((sum, count) => sum + count)
+  const codes = [...byCode].map(([code, count]) => `${code} ${count}`).join(', ')
+  session.note(
+    `${all} ${all === 1 ? 'job' : 'jobs'} never started and ${all === 1 ? 'is' : 'are'} in no figure of waits: ${codes}.`,
+  )
 }
 
 /** For a person: only what has a meaning here, a line for each figure, numbers as one would say them. */

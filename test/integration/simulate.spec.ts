@@ -165,6 +165,18 @@ describe('what simulate prints as JSON', () => {
     expect(nothingPlaced).toMatchObject({ jobs: 3, refused: 3, meanWaitS: null, meanJctS: null, util: null })
   })
 
+  it('should be followed by who never started, which no figure shows', async () => {
+    const folder = temporaryFolder()
+    const file = temporaryFile('submit,duration,gpus,queue\n0,10,8,a\n0,10,4,b\n1,10,4,b\n', 'jobs.csv')
+    writeFileSync(join(folder, 'policy.yaml'), 'spec: { queues: [{ name: a }] }\n')
+    const words = ['simulate', file, '--nodes', '2', '-o', 'json']
+    const { code, stdout, stderr } = await run([...words, '--policy', join(folder, 'policy.yaml')])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ jobs: 3, refused: 0, waiting: 0 })
+    expect(stderr).toBe('2 jobs never started and are in no figure of waits: Misconfigured 2.\n')
+    expect((await run(words)).stderr).toBe('')
+  })
+
   it('should count the decisions and events of the log', async () => {
     const folder = temporaryFolder()
     const ran = await simulated([temporaryFile(jobs, 'jobs.csv'), '--nodes', '2'], folder)
@@ -188,9 +200,10 @@ describe('what wins', () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'leasehold.yaml'), 'ordering: fifo\nplacement: best-fit\n')
     writeFileSync(join(folder, 'policy.yaml'), policy)
+    writeFileSync(join(folder, 'short.yaml'), 'spec: { queues: [{ name: a }, { name: b }] }\n')
     const data = join(folder, 'data')
     const file = temporaryFile(jobs, 'jobs.csv')
-    const named = words.map((word) => (word === 'policy.yaml' ? join(folder, word) : word))
+    const named = words.map((word) => (word.endsWith('.yaml') ? join(folder, word) : word))
     await simulated([file, '--nodes', '2', ...named], data, { workingDirectory: folder, environment })
     const [activated] = ofType(await eventsIn(data), 'PolicyActivated')
     const { placement, queues } = activated!.data.document
@@ -203,6 +216,8 @@ describe('what wins', () => {
     expect(await decidedBy(['--policy', 'policy.yaml'])).toEqual(['reserve greedy', 'spread', 7])
     const environment = { LEASEHOLD_ORDERING: 'fifo', LEASEHOLD_PLACEMENT: 'random' }
     expect(await decidedBy(['--policy', 'policy.yaml'], environment)).toEqual(['reserve greedy', 'spread', 7])
+    // A document means the same whatever the configuration is: what it leaves out has its own default.
+    expect(await decidedBy(['--policy', 'short.yaml'], environment)).toEqual(['greedy greedy', 'first-fit', 0])
     const flags = ['--ordering', 'fifo', '--placement', 'random', '--seed', '9']
     expect(await decidedBy(['--policy', 'policy.yaml', ...flags], environment)).toEqual(['fifo fifo', 'random', 9])
     expect(await decidedBy(flags)).toEqual(['fifo fifo', 'random', 9])
