@@ -16,7 +16,9 @@ export const placeSpanning = (
   rank: NodeRank,
   pick: DevicePick,
 ): ReadonlyArray<PlacementPart> | null => {
+  // What sums alone rule out need not be looked for on every node.
   if (shape.whole && fleet.wholeTotal < shape.request.devices) return null
+  if (fleet.freeFor(shape) < shape.needMilli) return null
   const nodes = nodesWithRoom(fleet, shape)
   if (rank !== null) nodes.sort((a, b) => rank(a) - rank(b) || a - b)
   if (shape.request.span === 'anywhere') return gather(fleet, shape, nodes, pick)

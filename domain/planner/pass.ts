@@ -28,6 +28,8 @@ interface Candidate {
   readonly line: Line
   /** Null: the whole fleet. */
   readonly only: ReadonlyArray<number> | null
+  /** Tried only if it is expected to run so long at most. */
+  readonly limitMs: number
 }
 
 /** An estimate that turns out too short is doubled, by at least this much. */
@@ -124,21 +126,24 @@ export class Pass {
     for (const line of queue.lines) {
       const only = this.placesFor(line)
       const workload = only?.length === 0 ? null : this.notStarted(line, 0)
-      if (workload !== null) candidates.push({ workload, line, only })
+      if (workload !== null) candidates.push({ workload, line, only, limitMs: Infinity })
     }
     for (let candidate = candidates.pop(); candidate !== undefined; candidate = candidates.pop()) {
       const { workload, line, only } = candidate
       const outcome = this.start(workload, only)
-      const next = outcome === 'no room' ? null : this.nextOf(candidate, outcome)
-      if (next !== null) candidates.push({ workload: next, line, only })
+      if (outcome === 'no room') continue
+      const limitMs = outcome === 'started' ? candidate.limitMs : this.lastReservedAt - this.at
+      const next = this.notStarted(line, workload.slot + 1, limitMs)
+      if (next !== null) candidates.push({ workload: next, line, only, limitMs })
     }
   }
 
-  private nextOf({ workload, line }: Candidate, outcome: 'started' | 'delays'): Workload | null {
-    const { slot } = workload
-    if (outcome === 'started') return this.notStarted(line, slot + 1)
-    const latest = this.reservations.reduce((most, { at }) => (at === Infinity ? most : Math.max(most, at)), -Infinity)
-    return this.notStarted(line, slot + 1, latest - this.at)
+  /**
+   * Behind one that would delay a reservation only those of its kind are tried in this pass that end before the last
+   * of them: the others want the same place for as long.
+   */
+  private get lastReservedAt(): number {
+    return this.reservations.reduce((last, { at }) => (at === Infinity ? last : Math.max(last, at)), -Infinity)
   }
 
   /** The line's first from this slot on that has not started in this pass and is expected to run so long at most. */

@@ -42,14 +42,68 @@ export class Reservation {
     for (const part of placement.parts) this.shadow.give(shape, part)
   }
 
-  /** All ends of one instant come free together. */
+  /**
+   * What comes free only makes more room: it is tried after strides of instants, each an eighth of what has come so far,
+   * and where it then fits the earliest instant of the last stride is searched by halves.
+   */
   private firstInstant(ends: Iterable<ExpectedEnd>): number {
-    let instant = -1
-    for (const { at, shape, parts } of ends) {
-      if (instant >= 0 && at > instant && canPlace(this.shadow, this.shape)) return instant
-      instant = at
-      for (const part of parts) this.shadow.give(shape, part)
+    let stride: Instant[] = []
+    let come = 0
+    for (const instant of instantsOf(ends)) {
+      this.give(instant)
+      stride.push(instant)
+      come++
+      if (8 * stride.length < come) continue
+      if (canPlace(this.shadow, this.shape)) return this.earliestOf(stride)
+      stride = []
     }
-    return instant >= 0 && canPlace(this.shadow, this.shape) ? instant : Infinity
+    return stride.length > 0 && canPlace(this.shadow, this.shape) ? this.earliestOf(stride) : Infinity
   }
+
+  /** Of instants that have all come, the first with which it fits; what comes after that one is taken back. */
+  private earliestOf(instants: ReadonlyArray<Instant>): number {
+    let come = instants.length
+    const goTo = (count: number) => {
+      while (come > count) this.takeBack(instants[--come]!)
+      while (come < count) this.give(instants[come++]!)
+    }
+    let low = 0
+    let high = instants.length - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      goTo(middle + 1)
+      if (canPlace(this.shadow, this.shape)) high = middle
+      else low = middle + 1
+    }
+    goTo(low + 1)
+    return instants[low]!.at
+  }
+
+  private give({ ends }: Instant): void {
+    for (const { shape, parts } of ends) for (const part of parts) this.shadow.give(shape, part)
+  }
+
+  private takeBack({ ends }: Instant): void {
+    for (const { shape, parts } of ends) for (const part of parts) this.shadow.take(shape, part)
+  }
+}
+
+/** Ends that come at once. */
+interface Instant {
+  readonly at: number
+  readonly ends: ReadonlyArray<ExpectedEnd>
+}
+
+function* instantsOf(ends: Iterable<ExpectedEnd>): Generator<Instant> {
+  let together: ExpectedEnd[] = []
+  for (const end of ends) {
+    const [first] = together
+    if (first !== undefined && end.at > first.at) {
+      yield { at: first.at, ends: together }
+      together = []
+    }
+    together.push(end)
+  }
+  const [first] = together
+  if (first !== undefined) yield { at: first.at, ends: together }
 }

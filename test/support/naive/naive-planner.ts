@@ -6,6 +6,7 @@ import {
   copyOf,
   freeOf,
   give,
+  most,
   naiveNode,
   placeSlowly,
   sum,
@@ -51,6 +52,8 @@ export interface NaiveTick {
   /** When the head of each queue that keeps a place is due. */
   readonly reserved: ReadonlyMap<string, number>
 }
+
+const kindOf = ({ request }: NaiveWorkload): string => JSON.stringify(request)
 
 /** The reference rules over lists: at each tick every queue is gone through from its first member to its last. */
 export class NaivePlanner {
@@ -132,15 +135,26 @@ export class NaivePlanner {
       this.waiting = this.waiting.filter((one) => one !== workload)
       return true
     }
+    /** Once one of a kind would delay a reservation, those of its kind that end behind the last are not tried. */
+    const startWhatFits = (members: ReadonlyArray<NaiveWorkload>): void => {
+      const latest = most(reservations().flatMap((one) => (one.at < Infinity ? one.at : [])))
+      const delaying = new Set<string>()
+      for (const workload of members) {
+        const end = workload.estimateMs === null ? Infinity : at + workload.estimateMs
+        if (delaying.has(kindOf(workload)) && end > latest) continue
+        const fits = placeSlowly(this.nodes, workload.request, strategy) !== null
+        if (!start(workload) && fits) delaying.add(kindOf(workload))
+      }
+    }
     const membersOf = (name: string) => this.waiting.filter(({ queue }) => queue === name)
 
     for (const [index, { name, ordering }] of policy.queues.entries()) {
       let head: NaiveWorkload | null = null
-      if (ordering === 'greedy') for (const workload of membersOf(name)) start(workload)
+      if (ordering === 'greedy') startWhatFits(membersOf(name))
       else head = membersOf(name).find((workload) => !start(workload)) ?? null
       const reservation = ordering === 'reserve' && head !== null ? this.reserve(head.request, strategy) : null
       outcomes.push({ index, head, reservation })
-      if (reservation !== null) for (const workload of membersOf(name)) start(workload)
+      if (reservation !== null) startWhatFits(membersOf(name))
     }
 
     const reasons = new Map<string, NaiveReason>()
@@ -180,8 +194,7 @@ export class NaivePlanner {
     const rule = `spec.queues[${index}].ordering`
     const { head, reservation } = outcomes[index]!
     const members = this.waiting.filter(({ queue }) => queue === workload.queue)
-    const kind = (one: NaiveWorkload) => JSON.stringify(one.request)
-    const before = queues[index]!.ordering === 'fifo' ? head! : members.find((one) => kind(one) === kind(workload))!
+    const before = queues[index]!.ordering === 'fifo' ? head! : members.find((one) => kindOf(one) === kindOf(workload))!
     if (before !== workload && workload !== head) return { code: 'BehindInQueue', rule, behind: before.id }
     const { request } = workload
     const kept = outcomes.filter((one) => one.reservation !== null && one.reservation.at < Infinity)
