@@ -112,7 +112,7 @@ const stored = async (folder: string) => {
 describe.concurrent.each<LogKind>(['sqlite', 'file'])('ingest into a %s log, killed again and again', (kind) => {
   it(
     'should keep all that it has acknowledged, and nothing twice',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async ({ onTestFinished }) => {
       const seed = kind === 'sqlite' ? 20_260_730 : 20_260_731
       const below = numbersFrom(seed)
