@@ -1,4 +1,5 @@
 import type { MixClass } from '../policy/allocation-policy.ts'
+import type { Shape } from './shape.ts'
 
 /** Requests of the mix that differ only in CPU. */
 interface MixGroup {
@@ -97,21 +98,28 @@ const weightUpTo = (group: MixGroup, cpuFree: number): number => {
   return low === 0 ? 0 : group.weightUpTo[low - 1]!
 }
 
+interface Demanded {
+  readonly cpuMilli: number
+  readonly devices: number
+  readonly milli: number
+  weight: number
+}
+
 /**
  * Demand seen so far, as a mix. What is measured against follows in steps of a tenth, decided when demand is added and
  * not when it is asked for, so that a replay measures the same.
  */
 export class DemandSeen {
-  private readonly classes = new Map<string, { cpuMilli: number; devices: number; milli: number; weight: number }>()
+  private readonly classes = new Map<string, Demanded>()
+  /** The class of each shape, by its index: what saves the name of the class. */
+  private readonly byShape: Demanded[] = []
   private seen = 0
   private measured: { readonly seen: number; readonly mix: ReadonlyArray<MixClass> } = { seen: 0, mix: [] }
   private compiled: FragmentationMeasure | null = null
 
-  add(cpuMilli: number, devices: number, milli: number): void {
-    const key = `${cpuMilli} ${devices} ${milli}`
-    const known = this.classes.get(key)
-    if (known === undefined) this.classes.set(key, { cpuMilli, devices, milli, weight: 1 })
-    else known.weight++
+  add({ index, request }: Shape): void {
+    const demanded = (this.byShape[index] ??= this.classOf(request))
+    demanded.weight++
     this.seen++
     if (this.seen * 10 > this.measured.seen * 11) this.measure(this.seen, this.mix)
   }
@@ -131,9 +139,18 @@ export class DemandSeen {
   /** From a snapshot. */
   restore(mix: ReadonlyArray<MixClass>, measuredMix: ReadonlyArray<MixClass>): void {
     const total = (entries: ReadonlyArray<MixClass>) => entries.reduce((sum, entry) => sum + entry.weight, 0)
-    for (const entry of mix) this.classes.set(`${entry.cpuMilli} ${entry.devices} ${entry.milli}`, { ...entry })
+    for (const entry of mix) this.classOf(entry).weight = entry.weight
     this.seen = total(mix)
     this.measure(total(measuredMix), measuredMix)
+  }
+
+  private classOf({ cpuMilli, devices, milli }: Omit<MixClass, 'weight'>): Demanded {
+    const key = `${cpuMilli} ${devices} ${milli}`
+    const known = this.classes.get(key)
+    if (known !== undefined) return known
+    const fresh = { cpuMilli, devices, milli, weight: 0 }
+    this.classes.set(key, fresh)
+    return fresh
   }
 
   private measure(seen: number, mix: ReadonlyArray<MixClass>): void {

@@ -236,8 +236,9 @@ export const occupy = (cell: Cell, workload: Workload, run: Run): void => {
 const submit = (cell: Cell, { at, data }: WorkloadSubmitted): void => {
   const { class: kind, estimateMs, queue, request, team, workload: id } = data
   const seq = cell.submissions++
-  cell.fresh.add(enqueue(cell, { id, seq, class: kind, team, estimateMs, submittedAt: at, queue, request }))
-  cell.demand.add(request.cpuMilli, request.devices, request.milli)
+  const workload = enqueue(cell, { id, seq, class: kind, team, estimateMs, submittedAt: at, queue, request })
+  cell.fresh.add(workload)
+  cell.demand.add(workload.shape)
 }
 
 const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {

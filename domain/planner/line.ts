@@ -2,19 +2,18 @@ import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import type { Workload } from './workload.ts'
 
-const firstRoom = 8
-
 /**
  * Workloads of one queue that ask for the same, in order of submission. The first that ends soon enough is found in
- * O(log members) by a tree of least estimates.
+ * O(log members) by a tree of least estimates, which is only grown when somebody asks.
  */
 export class Line {
   readonly shape: Shape
   private members: (Workload | null)[] = []
   private begin = 0
   private live = 0
-  private room = firstRoom
-  private least = new Float64Array(2 * firstRoom).fill(Infinity)
+  /** Leaves of the tree; 0: there is none. */
+  private room = 0
+  private least = new Float64Array(0)
 
   constructor(shape: Shape) {
     this.shape = shape
@@ -29,18 +28,19 @@ export class Line {
   }
 
   add(workload: Workload): void {
-    if (this.members.length === this.room) this.rebuild()
+    if (this.members.length > closeUpMin && this.live * 2 < this.members.length) this.closeUp()
     workload.line = this
     workload.slot = this.members.length
     this.members.push(workload)
     this.live++
-    this.setEstimate(workload.slot, estimateOf(workload))
+    if (workload.slot >= this.room) this.room = 0
+    else this.setEstimate(workload.slot, estimateOf(workload))
   }
 
   remove(workload: Workload): void {
     assert(workload.line === this && this.members[workload.slot] === workload, 'a workload leaves the line it is in')
     this.members[workload.slot] = null
-    this.setEstimate(workload.slot, Infinity)
+    if (this.room > 0) this.setEstimate(workload.slot, Infinity)
     this.live--
     workload.line = null
     while (this.begin < this.members.length && this.members[this.begin] === null) this.begin++
@@ -58,8 +58,9 @@ export class Line {
 
   /** The first member at this slot or behind it that is expected to run no longer than `limitMs`. */
   endingWithin(slot: number, limitMs: number): Workload | null {
-    const { least, room } = this
     if (slot >= this.members.length) return null
+    if (this.room === 0) this.growTree()
+    const { least, room } = this
     let i = slot + room
     for (;;) {
       if (least[i]! <= limitMs) {
@@ -84,19 +85,27 @@ export class Line {
     }
   }
 
-  /** Drops the gaps that left members made, and makes room for as many again. */
-  private rebuild(): void {
+  /** Drops the gaps that left members made, also those behind one that stays. */
+  private closeUp(): void {
     this.members = this.members.filter((member) => member !== null)
     this.begin = 0
-    while (this.room < 2 * (this.members.length + 1)) this.room *= 2
+    this.room = 0
+    this.members.forEach((member, slot) => (member!.slot = slot))
+  }
+
+  private growTree(): void {
+    this.room = 8
+    while (this.room < 2 * this.members.length) this.room *= 2
     this.least = new Float64Array(2 * this.room).fill(Infinity)
     this.members.forEach((member, slot) => {
-      member!.slot = slot
-      this.least[this.room + slot] = estimateOf(member!)
+      if (member !== null) this.least[this.room + slot] = estimateOf(member)
     })
     for (let i = this.room - 1; i >= 1; i--) this.least[i] = Math.min(this.least[2 * i]!, this.least[2 * i + 1]!)
   }
 }
+
+/** Fewer places than this are not worth the work. */
+const closeUpMin = 32
 
 /** Unknown is for ever: it never ends soon enough. */
 const estimateOf = (workload: Workload): number => workload.estimateMs ?? Number.MAX_VALUE
