@@ -71,6 +71,21 @@ describe('a line', () => {
     )
   })
 
+  it('should not grow with those that came and went behind one that stays', () => {
+    const line = new Line(kinds[0]!)
+    const stays = workloadOf(0, queueOf())
+    line.add(stays)
+    for (let seq = 1; seq < 10_000; seq++) {
+      const passes = workloadOf(seq, queueOf(), { estimateMs: 5 as DurationMs })
+      line.add(passes)
+      expect(line.endingWithin(0, 10)).toBe(passes)
+      // Its place tells how many the line still keeps.
+      expect(passes.slot).toBeLessThan(200)
+      line.remove(passes)
+    }
+    expect(line.first).toBe(stays)
+  })
+
   it('should let nobody leave who is not in it', () => {
     const line = new Line(kinds[0]!)
     expect(() => {
