@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Fleet, type NodeSpec } from '../../../domain/fleet/fleet.ts'
 import { FragmentationMeasure, scoreStepMilli } from '../../../domain/fleet/fragmentation.ts'
-import { everywhere, Placer, type PlacementRules } from '../../../domain/fleet/placer.ts'
+import { Placer, type PlacementRules } from '../../../domain/fleet/placer.ts'
+import { everywhere } from '../../../domain/fleet/score-cache.ts'
 import { ShapeTable } from '../../../domain/fleet/shape.ts'
 import { canPlace, largestSpanning } from '../../../domain/fleet/spanning.ts'
 import { largestOnOneNode } from '../../../domain/fleet/placement.ts'
@@ -230,7 +231,7 @@ describe('random', () => {
     const draws = 20_000
     const placesOf = (seed: number) =>
       Array.from({ length: draws }, (_, draw) => {
-        const { node, devices } = twin.placer.place(shape, rulesOf('random', [], seed), draw, everywhere)!.parts[0]!
+        const { node, devices } = twin.placer.place(shape, rulesOf('random', [], seed), draw)!.parts[0]!
         return node * 4 + devices[0]!
       })
     const places = placesOf(42)
