@@ -1,6 +1,7 @@
 import type { Placement } from '../fleet/fleet.ts'
 import { fitsNode } from '../fleet/placement.ts'
-import { everywhere, type PlacementRules } from '../fleet/placer.ts'
+import type { PlacementRules } from '../fleet/placer.ts'
+import { everywhere } from '../fleet/score-cache.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import { Heap } from '../kernel/heap.ts'
