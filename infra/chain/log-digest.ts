@@ -2,11 +2,11 @@ import { createHash, type Hash } from 'node:crypto'
 import { either as E, type taskEither as TE } from 'fp-ts'
 import { deadLetterPrefix, type EventLog, type LogUnavailable, type NewEvent } from '../../domain/ports/event-log.ts'
 import { combined } from './chain-head.ts'
-import { dataText } from './stored-event.ts'
+import { messageText } from './stored-event.ts'
 
 /**
  * What was seen and decided, without ids, record times and hashes: two runs that saw and decided the same have the same
- * digest. Per stream and in order, SHA-256 over a line `{"data":...,"eventTime":...,"type":...}` for each event; the
+ * digest. Per stream and in order, SHA-256 over a line `{"at":...,"data":...,"type":...}` for each event; the
  * streams are then combined as in the chain head.
  */
 export interface LogDigest {
@@ -41,7 +41,7 @@ export const logDigest = (): LogDigest => {
     add: (stream, message) => {
       const part = partOf(stream)
       part.size += 1
-      part.waiting += `{"data":${dataText(message)},"eventTime":${message.at},"type":"${message.type}"}\n`
+      part.waiting += `${messageText(message)}\n`
       if (part.waiting.length > waitingCharsMax) take(part)
     },
     value: () =>

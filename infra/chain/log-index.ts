@@ -2,7 +2,7 @@ import { either as E } from 'fp-ts'
 import type { StreamHead } from '../../domain/ports/event-log.ts'
 import type { AppendOutcome, PendingAppend } from './append-queue.ts'
 import { byStream } from './chain-head.ts'
-import { dataText, genesis, leafHash, leafText, metaText, type Leaf } from './stored-event.ts'
+import { messageText, genesis, leafHash, leafText, metaText, type Leaf } from './stored-event.ts'
 
 /** An event that has its place but is not durable yet. */
 export interface StagedEvent extends Leaf {
@@ -74,7 +74,15 @@ export const logIndex = (): LogIndex => {
         for (const event of added) {
           const position = size + events.length
           const revision = at.revision + 1
-          const text = leafText(position, stream, revision, event, metaText(event), dataText(event.message), at.hash)
+          const text = leafText(
+            position,
+            stream,
+            revision,
+            event.version,
+            metaText(event),
+            messageText(event.message),
+            at.hash,
+          )
           const hash = leafHash(text)
           events.push({ position, stream, revision, id: event.id, text, hash })
           at.revision = revision

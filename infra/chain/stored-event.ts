@@ -6,11 +6,12 @@ import type { NewEvent, StoredEvent } from '../../domain/ports/event-log.ts'
 /*
  * The one stored form of an event. Its LEAF is this text, and its hash is the SHA-256 of the leaf in UTF-8:
  *
- *   {"position":P,"stream":"S","revision":R,"type":"T","version":V,"eventTime":E,"meta":{...},"data":{...},"previousHash":"<64 hex>"}
+ *   {"position":P,"stream":"S","revision":R,"version":V,"meta":{...},"message":{...},"previousHash":"<64 hex>"}
  *
  * `meta` is the canonical JSON of actor, causation, correlation, id, policy, recordTime and source, null members left
- * out. `data` is `JSON.stringify(message.data)`: an object whose writer has put the keys in canonical order, so it is
- * canonical as it is. Names that look like whole numbers are not used as keys: JavaScript moves those to the front.
+ * out. `message` is that of `{"at":...,"data":{...},"type":"..."}`, what was seen or decided: it alone is read to fold a
+ * cell, and it alone is in the log digest. The writer of `data` has put its keys in canonical order, so it is canonical
+ * as it is. Names that look like whole numbers are not used as keys: JavaScript moves those to the front.
  * The exported LINE is the leaf with `,"hash":"<64 hex>"` before its last brace. What is read back is parsed from the
  * line, by every adapter, so what an audit hashes is what a reader gets.
  */
@@ -32,18 +33,19 @@ export const metaText = (event: NewEvent): string => {
   return `{"actor":${JSON.stringify(event.actor)},${causation}${correlation}"id":${id},${policy}"recordTime":${event.recordTime},"source":${JSON.stringify(event.source)}}`
 }
 
-export const dataText = (message: NewEvent['message']): string => JSON.stringify(message.data)
+export const messageText = ({ at, data, type }: NewEvent['message']): string =>
+  `{"at":${at},"data":${JSON.stringify(data)},"type":"${type}"}`
 
 export const leafText = (
   position: number,
   stream: string,
   revision: number,
-  event: NewEvent,
+  version: number,
   meta: string,
-  data: string,
+  message: string,
   previousHash: string,
 ): string =>
-  `{"position":${position},"stream":"${stream}","revision":${revision},"type":"${event.message.type}","version":${event.version},"eventTime":${event.message.at},"meta":${meta},"data":${data},"previousHash":"${previousHash}"}`
+  `{"position":${position},"stream":"${stream}","revision":${revision},"version":${version},"meta":${meta},"message":${message},"previousHash":"${previousHash}"}`
 
 export const leafHash = (text: string): string => hash('sha256', text)
 
@@ -65,9 +67,7 @@ interface Line {
   readonly position: number
   readonly stream: string
   readonly revision: number
-  readonly type: string
   readonly version: number
-  readonly eventTime: EpochMs
   readonly meta: {
     readonly actor: string
     readonly causation?: string
@@ -77,7 +77,7 @@ interface Line {
     readonly recordTime: EpochMs
     readonly source: string
   }
-  readonly data: NewEvent['message']['data']
+  readonly message: NewEvent['message']
   readonly previousHash: string
   readonly hash: string
 }
@@ -90,7 +90,7 @@ export const parseLine = (text: string): StoredEvent => {
     stream: line.stream,
     revision: line.revision,
     id: line.meta.id,
-    message: { type: line.type, at: line.eventTime, data: line.data },
+    message: line.message,
     version: line.version,
     source: line.meta.source,
     actor: line.meta.actor,

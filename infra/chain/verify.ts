@@ -94,7 +94,7 @@ interface Link {
 }
 
 const opening = '{"position":'
-const place = /^\{"position":(-?\d+),"stream":"([^"]*)","revision":(-?\d+),"type":"/
+const place = /^\{"position":(-?\d+),"stream":"([^"]*)","revision":(-?\d+),"version":/
 
 const chainReader = (expected: LogHead | null): ChainReader => {
   const findings: Finding[] = []

@@ -2,11 +2,10 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type Sqlite from 'better-sqlite3'
-import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { LogUnavailable, NewEvent, StreamHead } from '../../domain/ports/event-log.ts'
 import { appendQueue, type AppendOutcome, type Flush, type PendingAppend } from '../chain/append-queue.ts'
 import { hashAt, type AuditedLog, type LeafPage } from '../chain/audited-log.ts'
-import { dataText, genesis, leafHash, leafText, lineOf, metaText, parseLine } from '../chain/stored-event.ts'
+import { genesis, leafHash, leafText, lineOf, messageText, metaText, parseLine } from '../chain/stored-event.ts'
 import { growth, subscription } from '../chain/subscription.ts'
 import { sqliteDamage } from './damage.ts'
 import { Damaged, faultOf } from './fault.ts'
@@ -44,10 +43,10 @@ const headsMax = 10_000
 
 /** `,` and line feed cannot occur in what they join: numbers and names, and JSON without white space. */
 const leafColumns = `
-  group_concat(format('{"position":%d,"stream":"%s","revision":%d,"type":"%s","version":%d,"eventTime":%d,"meta":%s,"data":%s,"previousHash":"%s"}',
-    position, stream, revision, type, version, event_time, meta, data, lower(hex(previous_hash))), char(10)),
+  group_concat(format('{"position":%d,"stream":"%s","revision":%d,"version":%d,"meta":%s,"message":%s,"previousHash":"%s"}',
+    position, stream, revision, version, meta, message, lower(hex(previous_hash))), char(10)),
   group_concat(hex(hash), ''), count(*)`
-const messageColumns = `group_concat(data), group_concat(type), group_concat(event_time), count(*)`
+const messageColumns = `group_concat(message), count(*)`
 
 const queries = {
   leavesByPosition: `SELECT ${leafColumns} FROM event WHERE position >= ? AND position < ?`,
@@ -71,8 +70,8 @@ const queries = {
 }
 
 const insertion = `
-  INSERT INTO event (position, stream, revision, type, version, event_time, id, meta, data, previous_hash, hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?)) ON CONFLICT DO NOTHING`
+  INSERT INTO event (position, stream, revision, version, id, meta, message, previous_hash, hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?)) ON CONFLICT DO NOTHING`
 
 /** The log in one SQLite file: WAL, `synchronous = FULL`, so an append is acknowledged after its flush to the disk. */
 export const sqliteEventLog =
@@ -147,7 +146,7 @@ interface Head {
 }
 
 type LeafRow = [leaves: string | null, hashes: string | null, count: number]
-type MessageRow = [data: string | null, types: string | null, times: string | null, count: number]
+type MessageRow = [messages: string | null, count: number]
 
 const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): AuditedLog => {
   const toFault = faultOf(file)
@@ -232,14 +231,11 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
       `revision of ${stream}`,
     )
   const messagePage = (stream: string, from: number, to: number): ReadonlyArray<NewEvent['message']> => {
-    const [data, types, times, count] = messages.get(stream, from, to)!
-    if (count === 0) return []
-    const datas = JSON.parse(`[${data ?? ''}]`) as ReadonlyArray<NewEvent['message']['data']>
-    const typeOf = types?.split(',') ?? []
-    const timeOf = JSON.parse(`[${times ?? ''}]`) as ReadonlyArray<EpochMs>
-    if (datas.length !== count || typeOf.length !== count || timeOf.length !== count)
+    const [joined, count] = messages.get(stream, from, to)!
+    const page = JSON.parse(`[${joined ?? ''}]`) as ReadonlyArray<NewEvent['message']>
+    if (page.length !== count)
       throw new Damaged(`an event of ${stream} from revision ${from} on is not as it was written`)
-    return datas.map((one, i) => ({ type: typeOf[i]!, at: timeOf[i]!, data: one }))
+    return page
   }
 
   const reading =
@@ -328,8 +324,7 @@ const writer = (
 ): Flush => {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
-  const insert =
-    db.prepare<[number, string, number, string, number, number, string, string, string, string, string]>(insertion)
+  const insert = db.prepare<[number, string, number, number, string, string, string, string, string]>(insertion)
   const remove = db.prepare<[number]>('DELETE FROM event WHERE position >= ?')
   const heads = new Map<string, Head>()
   let position = -1
@@ -351,25 +346,13 @@ const writer = (
     let { hash } = at
     for (let i = 0; i < events.length; i++) {
       const event = events[i]!
-      const { id, message, version } = event
+      const { id, version } = event
       const meta = metaText(event)
-      const data = dataText(message)
+      const message = messageText(event.message)
       const revision = expected + 1 + i
       const previous = hash
-      hash = leafHash(leafText(first + i, stream, revision, event, meta, data, previous))
-      const { changes } = insert.run(
-        first + i,
-        stream,
-        revision,
-        message.type,
-        version,
-        message.at,
-        id,
-        meta,
-        data,
-        previous,
-        hash,
-      )
+      hash = leafHash(leafText(first + i, stream, revision, version, meta, message, previous))
+      const { changes } = insert.run(first + i, stream, revision, version, id, meta, message, previous, hash)
       if (changes === 1) continue
       if (!holds(stream, id)) throw new Damaged(`position ${first + i} or revision ${revision} of ${stream} is taken`)
       if (i > 0) remove.run(first)

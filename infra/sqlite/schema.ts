@@ -13,12 +13,10 @@ const tables = `
     position INTEGER PRIMARY KEY,
     stream TEXT NOT NULL,
     revision INTEGER NOT NULL,
-    type TEXT NOT NULL,
     version INTEGER NOT NULL,
-    event_time INTEGER NOT NULL,
     id TEXT NOT NULL,
     meta TEXT NOT NULL,
-    data TEXT NOT NULL,
+    message TEXT NOT NULL,
     previous_hash BLOB NOT NULL,
     hash BLOB NOT NULL
   ) STRICT;

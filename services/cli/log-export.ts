@@ -29,7 +29,7 @@ export const registerLogExport: Register = (log, context) => {
             let chunk = ''
             for await (const read of exportLines(log)) {
               const line = fromLog(read)
-              if (inputs === true && !isInput(JSON.parse(line) as CellEvent)) continue
+              if (inputs === true && !isInput((JSON.parse(line) as { message: CellEvent }).message)) continue
               chunk += onTerminal ? `${escapeC1Controls(line)}\n` : `${line}\n`
               if (chunk.length < chunkChars) continue
               yield chunk

@@ -8,7 +8,7 @@ import { rightOf, stream, type StandardLog } from './standard-log.ts'
 const parseAlone = async ({ log, events }: StandardLog): Promise<Timed> => {
   const bodies: string[] = []
   for (let from = 0; from < events; from += 10_000)
-    for (const { data } of rightOf(await log.readMessages(stream, from, 10_000)())) bodies.push(JSON.stringify(data))
+    for (const message of rightOf(await log.readMessages(stream, from, 10_000)())) bodies.push(JSON.stringify(message))
   return () => {
     const start = performance.now()
     let objects = 0

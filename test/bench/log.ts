@@ -6,7 +6,7 @@ import { either as E } from 'fp-ts'
 import type Sqlite from 'better-sqlite3'
 import type { NewEvent } from '../../domain/ports/event-log.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
-import { dataText, metaText } from '../../infra/chain/stored-event.ts'
+import { messageText, metaText } from '../../infra/chain/stored-event.ts'
 import { verify } from '../../infra/chain/verify.ts'
 import { sqliteEventLog } from '../../infra/sqlite/event-log.ts'
 import { ratioOf, type Ratio, type Timed } from './ratio.ts'
@@ -110,7 +110,7 @@ const taken = <A>(either: E.Either<unknown, A>): A => {
 
 /** `JSON.parse` alone over the bodies of these events, as they are stored. */
 const parseAlone = (events: ReadonlyArray<NewEvent>): Timed => {
-  const bodies = events.map(({ message }) => Buffer.from(dataText(message)).toString())
+  const bodies = events.map(({ message }) => Buffer.from(messageText(message)).toString())
   return () => {
     const start = performance.now()
     let parsed = 0
@@ -185,26 +185,14 @@ export const benchAppend = async (
       db.pragma('journal_mode = WAL')
       db.pragma('synchronous = FULL')
       db.exec(bareTables)
-      const insert = db.prepare('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+      const insert = db.prepare('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)')
       const start = performance.now()
       for (let from = 0; from < events.length; from += group) {
         db.exec('BEGIN IMMEDIATE')
         for (let at = from; at < from + group; at++) {
           const event = events[at]!
           const { id, message, version } = event
-          insert.run(
-            at,
-            stream,
-            at,
-            message.type,
-            version,
-            message.at,
-            id,
-            metaText(event),
-            JSON.stringify(message.data),
-            constant,
-            constant,
-          )
+          insert.run(at, stream, at, version, id, metaText(event), JSON.stringify(message), constant, constant)
         }
         db.exec('COMMIT')
       }
@@ -218,8 +206,8 @@ export const benchAppend = async (
 /** The columns and indexes of our own table. */
 const bareTables = `
   CREATE TABLE event (
-    position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, type TEXT NOT NULL,
-    version INTEGER NOT NULL, event_time INTEGER NOT NULL, id TEXT NOT NULL, meta TEXT NOT NULL, data TEXT NOT NULL,
+    position INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, version INTEGER NOT NULL,
+    id TEXT NOT NULL, meta TEXT NOT NULL, message TEXT NOT NULL,
     previous_hash BLOB NOT NULL, hash BLOB NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX event_by_revision ON event (stream, revision);

@@ -347,18 +347,18 @@ export const eventLogContract = (name: string, place: () => LogPlace): void => {
       const lines: string[] = []
       for await (const line of exportLines(log)) lines.push(await right(() => Promise.resolve(line)))
       expect(lines[6]).toBe(
-        `{"position":6,"stream":"cell-b","revision":1,"type":"WorkloadSubmitted","version":1,"eventTime":1000,"meta":{"actor":"simulation","id":"b-0","recordTime":2000,"source":"openb"},"data":{"n":0,"workload":"b-0"},"previousHash":"b6b3e2","hash":""}`
+        `{"position":6,"stream":"cell-b","revision":1,"version":1,"meta":{"actor":"simulation","id":"b-0","recordTime":2000,"source":"openb"},"message":{"at":1000,"data":{"n":0,"workload":"b-0"},"type":"WorkloadSubmitted"},"previousHash":"b6b3e2","hash":""}`
           .replace('b6b3e2', lines[4]!.slice(-66, -2))
           .replace('"hash":""', `"hash":"${lines[6]!.slice(-66, -2)}"`),
       )
       expect(await right(headOf(log))).toMatchInlineSnapshot(`
         {
-          "hash": "6fb31f1b8eb101f57b98d574c61c1895aa4a0f879af21145b43a3bcd4bf0029b",
+          "hash": "77841839c719f5e282962251dfeabd34200b0a5234849478716f3e7f0964f229",
           "size": 8,
         }
       `)
       const digest = await right(digestOf(log))
-      expect(digest).toMatchInlineSnapshot(`"10ec22c114c53c509874896f65f9bd9a0f2c1baf3ca60fbad46923e8a09b4f78"`)
+      expect(digest).toMatchInlineSnapshot(`"9bf8da744159a3ac4d36b2b4103985f430eacfba7c1987aa3a80a072c8130806"`)
       const built = logDigest()
       for (const { stream, message } of await right(log.readAll(0, limit))) built.add(stream, message)
       expect(built.value()).toBe(digest)

@@ -66,19 +66,7 @@ const isFound = async (folder: string): Promise<boolean> => {
 }
 
 describe('one flipped bit in SQLite', () => {
-  const columns = [
-    'position',
-    'stream',
-    'revision',
-    'type',
-    'version',
-    'event_time',
-    'id',
-    'meta',
-    'data',
-    'previous_hash',
-    'hash',
-  ]
+  const columns = ['position', 'stream', 'revision', 'version', 'id', 'meta', 'message', 'previous_hash', 'hash']
 
   it.each(columns)('should be found by its position in every bit of the column %s', async (column) => {
     const { folder } = await stored('sqlite', async (log) => {
@@ -267,11 +255,11 @@ describe('a log that has been tampered with', () => {
       2,
     ],
     'an event repeated': [
-      `INSERT INTO event SELECT 8, stream, 3, type, version, event_time, id || '!', meta, data, previous_hash, hash FROM event WHERE position = 7`,
+      `INSERT INTO event SELECT 8, stream, 3, version, id || '!', meta, message, previous_hash, hash FROM event WHERE position = 7`,
       8,
     ],
     'an event exchanged for another': [
-      'UPDATE event SET data = (SELECT data FROM event WHERE position = 2) WHERE position = 1',
+      'UPDATE event SET message = (SELECT message FROM event WHERE position = 2) WHERE position = 1',
       1,
     ],
     'an id changed': [`UPDATE event SET id = 'other' WHERE position = 6`, 6],
@@ -287,7 +275,7 @@ describe('a log that has been tampered with', () => {
 
   it('should not be built upon', async () => {
     const { log, db } = await opened()
-    db.exec(`UPDATE event SET data = '{"n":9}' WHERE position = 7`)
+    db.exec(`UPDATE event SET message = '{"at":7,"data":{"n":9},"type":"Forged"}' WHERE position = 7`)
     expect(await left(log.append('cell-b', 2, [newEvent('next')]))).toMatchObject({ kind: 'damaged' })
     expect(await right(log.append('cell-a', 4, [newEvent('next')]))).toMatchObject({ position: 8 })
     db.exec(`DELETE FROM event WHERE position = 1`)
@@ -339,7 +327,7 @@ it('should export what the second verifier accepts, and that verifier should fin
   swapped[2] = lines[3]!
   swapped[3] = lines[2]!
   const bad = [
-    lines.with(4, lines[4]!.replace('"eventTime":7', '"eventTime":8')),
+    lines.with(4, lines[4]!.replace('"at":7', '"at":8')),
     swapped,
     lines.toSpliced(1, 1),
     lines.toSpliced(5, 0, lines[4]!),

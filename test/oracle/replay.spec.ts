@@ -225,7 +225,7 @@ describeOnData('the log of openb at 48 GPUs', () => {
   })
 
   const columns = [
-    ...['position', 'stream', 'revision', 'type', 'version', 'event_time', 'id', 'meta', 'data'],
+    ...['position', 'stream', 'revision', 'version', 'id', 'meta', 'message'],
     ...['previous_hash', 'hash'],
   ]
   it.each(columns)('should give away a flipped bit in the column %s, and where', async (column) => {

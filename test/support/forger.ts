@@ -39,13 +39,13 @@ interface Chained extends ForgedEvent {
 const chained = (events: ReadonlyArray<ForgedEvent>): ReadonlyArray<Chained> => {
   const heads = new Map<string, { revision: number; hash: string }>()
   return events.map((event, position) => {
-    const { stream, type, version, eventTime, meta, data } = event
+    const { stream, version, meta } = event
     const head = heads.get(stream) ?? { revision: -1, hash: '0'.repeat(64) }
     const previousHash = head.hash
     const revision = head.revision + 1
     const leaf =
-      `{"position":${position},"stream":"${stream}","revision":${revision},"type":"${type}","version":${version},` +
-      `"eventTime":${eventTime},"meta":${meta},"data":${data},"previousHash":"${previousHash}"}`
+      `{"position":${position},"stream":"${stream}","revision":${revision},"version":${version},` +
+      `"meta":${meta},"message":${messageOf(event)},"previousHash":"${previousHash}"}`
     const hash = sha256(leaf)
     heads.set(stream, { revision, hash })
     return { ...event, position, revision, leaf, previousHash, hash }
@@ -54,23 +54,38 @@ const chained = (events: ReadonlyArray<ForgedEvent>): ReadonlyArray<Chained> => 
 
 type Change = Parameters<typeof forge>[1]
 
+const messageOf = ({ eventTime, data, type }: ForgedEvent): string =>
+  `{"at":${eventTime},"data":${data},"type":"${type}"}`
+
+const forgedOf = (stream: string, version: number, meta: string, message: Message): ForgedEvent => {
+  const { at, data, type } = message
+  return { stream, type, version, eventTime: at, meta, data: JSON.stringify(data) }
+}
+
+interface Message {
+  readonly at: number
+  readonly data: unknown
+  readonly type: string
+}
+
 const forgeSqlite = (file: string, change: Change): void => {
   const db = new Sqlite(file)
   const events = db
-    .prepare<[], ForgedEvent>(
-      'SELECT stream, type, version, event_time AS eventTime, meta, data FROM event ORDER BY position',
+    .prepare<[], { stream: string; version: number; meta: string; message: string }>(
+      'SELECT stream, version, meta, message FROM event ORDER BY position',
     )
     .all()
+    .map(({ stream, version, meta, message }) => forgedOf(stream, version, meta, JSON.parse(message) as Message))
   const insert = db.prepare(
-    `INSERT INTO event (position, stream, revision, type, version, event_time, id, meta, data, previous_hash, hash)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?))`,
+    `INSERT INTO event (position, stream, revision, version, id, meta, message, previous_hash, hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?))`,
   )
   db.transaction(() => {
     db.exec('DELETE FROM event')
     for (const one of chained(change(events))) {
-      const { position, stream, revision, type, version, eventTime, meta, data, previousHash, hash } = one
+      const { position, stream, revision, version, meta, previousHash, hash } = one
       const { id } = JSON.parse(meta) as { id: string }
-      insert.run(position, stream, revision, type, version, eventTime, id, meta, data, previousHash, hash)
+      insert.run(position, stream, revision, version, id, meta, messageOf(one), previousHash, hash)
     }
   })()
   db.close()
@@ -81,8 +96,8 @@ const forgeLines = (file: string, change: Change): void => {
     .split('\n')
     .filter((line) => line !== '')
     .map((line): ForgedEvent => {
-      const event = JSON.parse(line) as Omit<ForgedEvent, 'meta' | 'data'> & { meta: object; data: object }
-      return { ...event, meta: JSON.stringify(event.meta), data: JSON.stringify(event.data) }
+      const event = JSON.parse(line) as { stream: string; version: number; meta: object; message: Message }
+      return forgedOf(event.stream, event.version, JSON.stringify(event.meta), event.message)
     })
   const lines = chained(change(events)).map(({ leaf, hash }) => `${leaf.slice(0, -1)},"hash":"${hash}"}`)
   writeFileSync(file, `${lines.join('\n')}\n\n`)

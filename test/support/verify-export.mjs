@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 
 const sha256 = (text) => createHash('sha256').update(text, 'utf8').digest('hex')
-const members = 'position stream revision type version eventTime meta data previousHash hash'
+const members = 'position stream revision version meta message previousHash hash'
 const streams = new Map()
 let size = 0
 let number = 0
