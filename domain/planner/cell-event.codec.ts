@@ -4,11 +4,13 @@ import {
   built,
   decoding,
   digest,
+  flag,
   listOf,
   name,
   needed,
   nullable,
   oneOf,
+  optional,
   record,
   wholeNumber,
   type Decode,
@@ -26,7 +28,9 @@ import {
 } from '../kernel/units.ts'
 import { found, nearest, shown } from '../kernel/wording.ts'
 import { decodedPolicy } from '../policy/allocation-policy.codec.ts'
+import type { Substitute } from '../workload/intent.ts'
 import type { PlacementRequest, Span } from '../workload/request.ts'
+import { unstatedTerms, type WorkloadTerms } from '../workload/terms.ts'
 import { cellEventVersions, type CellEvent, type CellInput, type NodeHealth } from './cell-event.ts'
 
 /** Most devices in one node, and of one workload. */
@@ -66,6 +70,38 @@ const request: Reader<PlacementRequest> = record(
   },
 )
 
+const substitute: Reader<Substitute> = record({
+  accelerators: needed(listOf(name, 1, modelsMax, (model) => model)),
+  count: needed(wholeNumber(1, workloadDevicesMax)),
+  recompileCostMs: needed(milliseconds),
+  requiresRecompile: needed(flag),
+})
+
+const terms: Reader<WorkloadTerms> = record({
+  budget: needed(nullable(name)),
+  deadline: needed(nullable(wholeNumber<EpochMs>(0, instantMax))),
+  elasticity: needed(
+    nullable(
+      record({
+        maxReplicas: needed(wholeNumber(1, workloadDevicesMax)),
+        minReplicas: needed(wholeNumber(1, workloadDevicesMax)),
+        resizeCostMs: needed(milliseconds),
+      }),
+    ),
+  ),
+  modelFamily: needed(nullable(name)),
+  preemption: needed(
+    record({
+      checkpointIntervalMs: needed(nullable(wholeNumber<DurationMs>(1, durationMax))),
+      gracePeriodMs: needed(milliseconds),
+      minRuntimeMs: needed(milliseconds),
+      tolerated: needed(flag),
+    }),
+  ),
+  submitter: needed(name),
+  substitutable: needed(listOf(substitute, 0, modelsMax)),
+})
+
 /** Members in ascending order: what is decoded is stored as it is. */
 const dataOf: { readonly [T in CellInput['type']]: Reader<Extract<CellInput, { readonly type: T }>['data']> } = {
   NodeRegistered: record({
@@ -89,6 +125,7 @@ const dataOf: { readonly [T in CellInput['type']]: Reader<Extract<CellInput, { r
     queue: needed(name),
     request: needed(request),
     team: needed(name),
+    terms: optional(terms, unstatedTerms),
     workload: needed(name),
   }),
   AttemptEnded: record({

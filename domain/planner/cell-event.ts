@@ -2,6 +2,7 @@ import type { Message } from '../kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import type { AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
+import type { WorkloadTerms } from '../workload/terms.ts'
 import type { ReasonCode } from './reason-code.ts'
 
 /** Every member of `data` below is written in ascending order of its key: what is stored is canonical JSON as it is. */
@@ -36,6 +37,7 @@ export type WorkloadSubmitted = Message<
     readonly queue: string
     readonly request: PlacementRequest
     readonly team: string
+    readonly terms: WorkloadTerms
     readonly workload: string
   }
 >

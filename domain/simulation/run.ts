@@ -1,3 +1,4 @@
+import { unstatedTerms } from '../workload/terms.ts'
 import { Heap } from '../kernel/heap.ts'
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
@@ -78,6 +79,7 @@ const submitted = (job: TraceJob, at: number): WorkloadSubmitted => ({
     queue: job.queue,
     request: job.request,
     team: job.team,
+    terms: unstatedTerms,
     workload: job.id,
   },
 })

@@ -23,6 +23,7 @@ import { found } from '../kernel/wording.ts'
 import { wholeGpu, type CpuMilli, type DurationMs, type GpuMilli, type Mebibytes } from '../kernel/units.ts'
 import type { WorkloadIntent } from './intent.ts'
 import type { Span } from './request.ts'
+import { defaultGracePeriodMs } from './terms.ts'
 
 const apiVersion = 'capacity.leasehold.dev/v1'
 const kind = 'WorkloadIntent'
@@ -35,8 +36,6 @@ const substitutesMax = 64
 const spans = { node: 'node', 'nvlink-domain': 'domain', network: 'anywhere' } as const satisfies Record<string, Span>
 const interconnects = Object.keys(spans) as ReadonlyArray<keyof typeof spans>
 
-/** Long enough for a framework to write its last words; that of a Kubernetes pod. */
-const gracePeriodMs = 30_000 as DurationMs
 const none = 0 as DurationMs
 
 /** Models that are all equally good, sorted: one name, or a list of them. */
@@ -116,11 +115,11 @@ const spec = record(
     preemption: optional(
       record({
         tolerated: optional(flag, false),
-        gracePeriod: optional(duration(0), gracePeriodMs),
+        gracePeriod: optional(duration(0), defaultGracePeriodMs),
         checkpointInterval: optional(duration(1), null),
         minRuntime: optional(duration(0), none),
       }),
-      { tolerated: false, gracePeriod: gracePeriodMs, checkpointInterval: null, minRuntime: none },
+      { tolerated: false, gracePeriod: defaultGracePeriodMs, checkpointInterval: null, minRuntime: none },
     ),
     deadline: optional(instant, null),
     expectedDuration: optional(duration(1), null),

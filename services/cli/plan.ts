@@ -2,6 +2,7 @@ import { either as E } from 'fp-ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import { dryRun, type DryRun } from '../../domain/planner/dry-run.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
+import { termsOf } from '../../domain/workload/terms.ts'
 import { readIntentsFile } from '../../infra/yaml/intents.ts'
 import { durationText, gpusText, instantText } from '../../projections/explain/wording.ts'
 import { exitCodes, invalidInput, VerbFailed } from './exit.ts'
@@ -51,6 +52,7 @@ const planOf = (cell: Cell, intent: WorkloadIntent): DryRun =>
     queue: intent.queue,
     request: intent.request,
     team: intent.team,
+    terms: termsOf(intent),
     workload: intent.name,
   })
 

@@ -1,3 +1,4 @@
+import { unstatedTerms } from '../../domain/workload/terms.ts'
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import { Cell, evolve } from '../../domain/planner/cell.ts'
@@ -35,7 +36,15 @@ export const tick = (cell: Cell, at: number): ReadonlyArray<CellDecision> =>
   advance(cell, { type: 'Ticked', at: at as EpochMs, data: {} })
 
 export const submit = (cell: Cell, id: string, request: PlacementRequest, at: number): void => {
-  const data = { class: 'default', estimateMs: null, queue: 'default', request, team: 'default', workload: id }
+  const data = {
+    class: 'default',
+    estimateMs: null,
+    queue: 'default',
+    request,
+    team: 'default',
+    terms: unstatedTerms,
+    workload: id,
+  }
   advance(cell, { type: 'WorkloadSubmitted', at: at as EpochMs, data })
 }
 

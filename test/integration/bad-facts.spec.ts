@@ -1,3 +1,4 @@
+import { unstatedTerms } from '../../domain/workload/terms.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,6 +37,7 @@ describe('facts', () => {
         span: 'node',
       } as never,
       team: 't',
+      terms: unstatedTerms,
       workload,
     },
   })

@@ -1,3 +1,4 @@
+import { unstatedTerms } from '../../domain/workload/terms.ts'
 import fc from 'fast-check'
 import type { NodeSpec } from '../../domain/fleet/fleet.ts'
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
@@ -170,6 +171,7 @@ export class Script {
           queue,
           request,
           team: 'test',
+          terms: unstatedTerms,
           workload,
         }
         return yield { type: 'WorkloadSubmitted', at, data }

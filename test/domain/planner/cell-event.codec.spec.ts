@@ -12,6 +12,7 @@ import {
 } from '../../../domain/planner/cell-event.codec.ts'
 import { cellEventVersions } from '../../../domain/planner/cell-event.ts'
 import { defaultPolicy } from '../../../domain/policy/allocation-policy.codec.ts'
+import { unstatedTerms } from '../../../domain/workload/terms.ts'
 import { anyDocument } from '../../support/arbitrary-value.ts'
 import { expectReadable, faultsOf, reasonsOf, rightOf } from '../../support/faults.ts'
 
@@ -23,6 +24,15 @@ const request = {
   milli: 1000,
   models: ['T4'],
   span: 'node',
+}
+const terms = {
+  budget: 'research/ranking',
+  deadline: 1_786_665_600_000,
+  elasticity: { maxReplicas: 4, minReplicas: 1, resizeCostMs: 90_000 },
+  modelFamily: 'transformer-7b',
+  preemption: { checkpointIntervalMs: 600_000, gracePeriodMs: 120_000, minRuntimeMs: 1_800_000, tolerated: true },
+  submitter: 'u-4711',
+  substitutable: [{ accelerators: ['H100'], count: 2, recompileCostMs: 0, requiresRecompile: false }],
 }
 const facts = [
   {
@@ -41,7 +51,15 @@ const facts = [
   { type: 'PolicyActivated', data: { document: defaultPolicy, hash: '0'.repeat(64) } },
   {
     type: 'WorkloadSubmitted',
-    data: { class: 'default', estimateMs: 60_000, queue: 'default', request, team: 'ranking', workload: 'sweep-7' },
+    data: {
+      class: 'default',
+      estimateMs: 60_000,
+      queue: 'default',
+      request,
+      team: 'ranking',
+      terms,
+      workload: 'sweep-7',
+    },
   },
   { type: 'AttemptEnded', data: { attempt: 1, outcome: 'succeeded', workload: 'sweep-7' } },
   { type: 'Ticked', data: {} },
@@ -53,6 +71,12 @@ const dataFault = (type: string, change: object) => {
 const submitted = facts[3]!
 
 describe('a fact', () => {
+  it('should declare nothing where it states no terms', () => {
+    const data = { ...submitted.data, terms: undefined }
+    const line = JSON.stringify({ ...submitted, data })
+    expect(rightOf(decodeCellFactLine(line)).data).toEqual({ ...data, terms: unstatedTerms })
+  })
+
   it.each(facts)('should be read as it is sent: $type', (fact) => {
     const read = rightOf(decodeCellFactLine(JSON.stringify(fact)))
     expect(read).toEqual(fact)

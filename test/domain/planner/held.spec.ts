@@ -1,3 +1,4 @@
+import { unstatedTerms } from '../../../domain/workload/terms.ts'
 import { either as E } from 'fp-ts'
 import { describe, expect, it } from 'vitest'
 import type { DurationMs, EpochMs } from '../../../domain/kernel/units.ts'
@@ -40,6 +41,7 @@ const submit = (workload: string, queue: string, devices: number, estimateMs: nu
     queue,
     request: requestOf({ devices }),
     team: 'test',
+    terms: unstatedTerms,
     workload,
   },
 })

@@ -1,3 +1,4 @@
+import { unstatedTerms } from '../../../domain/workload/terms.ts'
 import { either as E } from 'fp-ts'
 import { describe, expect, it } from 'vitest'
 import type { EpochMs } from '../../../domain/kernel/units.ts'
@@ -91,7 +92,15 @@ const policy: CellInput = {
 const submission = (workload: string): CellInput => ({
   type: 'WorkloadSubmitted',
   at: at(5),
-  data: { class: 'test', estimateMs: null, queue: 'q0', request: requestOf({}), team: 'test', workload },
+  data: {
+    class: 'test',
+    estimateMs: null,
+    queue: 'q0',
+    request: requestOf({}),
+    team: 'test',
+    terms: unstatedTerms,
+    workload,
+  },
 })
 const tick: CellInput = { type: 'Ticked', at: at(5), data: {} }
 

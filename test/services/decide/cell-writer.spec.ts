@@ -1,3 +1,4 @@
+import { unstatedTerms } from '../../../domain/workload/terms.ts'
 import { either as E } from 'fp-ts'
 import { expect, it } from 'vitest'
 import type { DurationMs, EpochMs, GpuMilli, Mebibytes } from '../../../domain/kernel/units.ts'
@@ -43,6 +44,7 @@ const submission = (workload: string, devices: number): CellInput => ({
       span: 'node',
     },
     team: 't',
+    terms: unstatedTerms,
     workload,
   },
 })
