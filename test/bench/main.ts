@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { either as E } from 'fp-ts'
-import { loadSqlite } from '../../infra/sqlite/event-log.ts'
+import { loadSqlite, type SqliteDriver } from '../../infra/sqlite/event-log.ts'
 import { benchFold, benchReplay } from './cell.ts'
 import { benchGrowth } from './growth.ts'
 import { benchAppend, benchAuditVerify, madeUpEvents } from './log.ts'
@@ -39,21 +39,24 @@ const ratioRow = (ratio: Ratio, bar: number): Row => atLeast(ratio.name, ratio.m
 const standardEvents = 200_000
 const appendEvents = 50_000
 
+const driver = async (): Promise<SqliteDriver> => {
+  const loaded = await loadSqlite()
+  if (E.isLeft(loaded)) throw new Error(`better-sqlite3 does not load: ${loaded.left}`)
+  return loaded.right
+}
+
 const sections: { readonly [name: string]: () => Promise<ReadonlyArray<Row>> } = {
   log: async () => {
-    const driver = await loadSqlite()
-    if (E.isLeft(driver)) throw new Error(`better-sqlite3 does not load: ${driver.left}`)
+    const Driver = await driver()
     const events = madeUpEvents(appendEvents)
     return [
-      ratioRow(await benchAppend(driver.right, events, 1_000), 0.7),
-      ratioRow(await benchAppend(driver.right, events, 1), 0.7),
-      ratioRow(await benchAuditVerify(driver.right, madeUpEvents(standardEvents)), 0.3),
+      ratioRow(await benchAppend(Driver, events, 1_000), 0.7),
+      ratioRow(await benchAppend(Driver, events, 1), 0.7),
+      ratioRow(await benchAuditVerify(Driver, madeUpEvents(standardEvents)), 0.3),
     ]
   },
   cell: async () => {
-    const driver = await loadSqlite()
-    if (E.isLeft(driver)) throw new Error(`better-sqlite3 does not load: ${driver.left}`)
-    const standard = await standardLog(driver.right, standardEvents)
+    const standard = await standardLog(await driver(), standardEvents)
     const rows = [ratioRow(await benchFold(standard), 0.5), ratioRow(await benchReplay(standard), 0.15)]
     await standard.end()
     return rows
@@ -79,7 +82,9 @@ const sections: { readonly [name: string]: () => Promise<ReadonlyArray<Row>> } =
   },
   wall: () => Promise.resolve(benchWall().map((wall) => atMost(`${wall.name}, s`, wall.medianS, wall.barS, wall))),
   growth: async () =>
-    (await benchGrowth()).map((growth) => atMost(`growth per doubling: ${growth.name}`, growth.worst, 2.2, growth)),
+    (await benchGrowth(await driver())).map((growth) =>
+      atMost(`growth per doubling: ${growth.name}`, growth.worst, 2.2, growth),
+    ),
 }
 
 const main = async (): Promise<void> => {

@@ -1,5 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { EpochMs } from '../../domain/kernel/units.ts'
+import type { Cell } from '../../domain/planner/cell.ts'
+import { fork } from '../../domain/planner/cell-snapshot.ts'
 import { decide } from '../../domain/planner/decide.ts'
 import { end, fullCell, submit, tick, wholeDevices } from './held-cell.ts'
 import { quantile } from './ratio.ts'
@@ -61,24 +63,39 @@ export interface GangFigures {
   readonly code: string
 }
 
-/** A gang that cannot run, on a fleet that is full but for a few devices: held with what binds it. */
+/**
+ * A gang that cannot run, on a full fleet with others held, by turns with an ordinary pass in which one workload ends
+ * and another starts: each on a fork of its own, so that both come upon the cell alike.
+ */
 export const benchGang = (devices: number, gang: number): GangFigures => {
-  const pass = benchPass(devices, 1_000)
-  const took: number[] = []
+  const base = fullCell(devices, 1_000)
+  const ratios: number[] = []
+  const gangUs: number[] = []
+  const passUs: number[] = []
   let code = ''
-  for (let i = 0; i < gangs; i++) {
-    const cell = fullCell(devices, 0)
-    for (let j = 0; j < gang - 1; j++) end(cell, `running-${(j * 7919) % devices}`, 2)
-    tick(cell, 2)
-    submit(cell, 'gang', { ...wholeDevices(gang), span: 'anywhere' }, 3)
-    const start = performance.now()
-    const decided = decide({ type: 'Ticked', at: 3 as EpochMs, data: {} }, cell)
-    took.push((performance.now() - start) * 1000)
-    if (decided._tag === 'Left' || decided.right[0]?.type !== 'WorkloadHeld') throw new Error('it was not held')
-    code = decided.right[0].data.code
+  for (let pair = 0; pair < gangPairs; pair++) {
+    const ordinary = fork(base)
+    end(ordinary, `running-${(pair * 7919) % devices}`, 2)
+    const crowded = fork(base)
+    submit(crowded, 'gang', { ...wholeDevices(gang), span: 'anywhere' }, 2)
+    const started = timedTick(ordinary)
+    const held = timedTick(crowded)
+    if (started.first?.type !== 'WorkloadAdmitted' || held.first?.type !== 'WorkloadHeld')
+      throw new Error('nothing started, or the gang was not held')
+    code = held.first.data.code
+    ratios.push(held.us / started.us)
+    gangUs.push(held.us)
+    passUs.push(started.us)
   }
-  const gangPassUs = quantile(took.slice(gangs / 4), 0.5)
-  return { devices, gangPassUs, passUs: pass.p50Us, ratio: gangPassUs / pass.p50Us, code }
+  const [gangPassUs, ordinaryUs] = [quantile(gangUs, 0.5), quantile(passUs, 0.5)]
+  return { devices, gangPassUs, passUs: ordinaryUs, ratio: quantile(ratios.slice(gangPairs / 4), 0.5), code }
 }
 
-const gangs = 40
+const gangPairs = 60
+
+const timedTick = (cell: Cell) => {
+  const start = performance.now()
+  const decided = decide({ type: 'Ticked', at: 2 as EpochMs, data: {} }, cell)
+  const us = (performance.now() - start) * 1000
+  return { us, first: decided._tag === 'Right' ? decided.right[0] : undefined }
+}

@@ -38,8 +38,7 @@ export interface StandardLog {
 /** openb at 48 GPUs, greedy first-fit, repeated to so many events; the demo's demand where the trace is not there. */
 export const standardLog = async (Driver: typeof Sqlite, events: number): Promise<StandardLog> => {
   const { name, jobs } = await standardJobs()
-  const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
-  const log = rightOf(await sqliteEventLog(Driver, join(folder, 'log.sqlite'))())
+  const { log, end } = await newLog(Driver)
   const scenario = {
     jobs: repeated(jobs, Math.ceil(events / (jobs.length * 4))),
     nodes: equalNodes(6, 8),
@@ -47,11 +46,25 @@ export const standardLog = async (Driver: typeof Sqlite, events: number): Promis
     fill: false,
   }
   const done = rightOf(await simulate(log, stream, scenario, () => undefined))
+  return { name, log, events: done.events, end }
+}
+
+/** A log on disk in a folder of its own; `end` removes both. */
+const newLog = async (Driver: typeof Sqlite): Promise<Pick<StandardLog, 'log' | 'end'>> => {
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
+  const log = rightOf(await sqliteEventLog(Driver, join(folder, 'log.sqlite'))())
   const end = async (): Promise<void> => {
     await log.close()
     rmSync(folder, { recursive: true, force: true })
   }
-  return { name, log, events: done.events, end }
+  return { log, end }
+}
+
+export const inNewLog = async <A>(Driver: typeof Sqlite, use: (log: AuditedLog) => Promise<A>): Promise<A> => {
+  const { log, end } = await newLog(Driver)
+  const done = await use(log)
+  await end()
+  return done
 }
 
 const standardJobs = async (): Promise<{ readonly name: string; readonly jobs: ReadonlyArray<TraceJob> }> => {
