@@ -23,5 +23,3 @@ export const CpuMilli = natural<'CpuMilli', { readonly CpuMilli: unique symbol }
 export type CpuMilli = t.TypeOf<typeof CpuMilli>
 
 export const wholeGpu = 1000
-
-export const after = (at: EpochMs, wait: DurationMs): EpochMs => (at + wait) as EpochMs

@@ -1,7 +1,8 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
-import { Cell, evolve } from '../../domain/planner/cell.ts'
+import type { Cell } from '../../domain/planner/cell.ts'
 import type { CellEvent } from '../../domain/planner/cell-event.ts'
+import { cellDecider } from '../../domain/planner/decide.ts'
 import { fromSnapshot, takeSnapshot, type CellSnapshot } from '../../domain/planner/cell-snapshot.ts'
 import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { SnapshotStore } from '../../infra/host/snapshot-store.ts'
@@ -29,7 +30,8 @@ export const foldCell = async (
   stream: string,
   { until = null, snapshots, seen = () => undefined }: FoldOptions = {},
 ): Promise<E.Either<LogUnavailable, Folded>> => {
-  let { cell, size } = (await fromStore(log, stream, snapshots, until)) ?? { cell: new Cell(stream), size: 0 }
+  const { initial, evolve } = cellDecider(stream)
+  let { cell, size } = (await fromStore(log, stream, snapshots, until)) ?? { cell: initial(), size: 0 }
   for (;;) {
     const page = await log.readMessages(stream, size, foldPageMax)()
     if (E.isLeft(page)) return page

@@ -120,22 +120,6 @@ const parseAlone = (events: ReadonlyArray<NewEvent>): Timed => {
   }
 }
 
-const pageMessages = 1_024
-
-/** Reading every message of the stream, against `JSON.parse` alone over the same bodies. */
-export const benchReadMessages = async (Driver: typeof Sqlite, events: ReadonlyArray<NewEvent>): Promise<Ratio> => {
-  const { log, end } = await benchLog(Driver, events)
-  const ours: Timed = async () => {
-    const start = performance.now()
-    for (let from = 0; from < events.length; from += pageMessages)
-      taken(await log.readMessages(stream, from, pageMessages)())
-    return performance.now() - start
-  }
-  const ratio = await ratioOf('readMessages / JSON.parse', events.length, ours, parseAlone(events))
-  await end()
-  return ratio
-}
-
 /** The whole of `audit verify`, against `JSON.parse` alone over the same bodies. */
 export const benchAuditVerify = async (Driver: typeof Sqlite, events: ReadonlyArray<NewEvent>): Promise<Ratio> => {
   const { log, end } = await benchLog(Driver, events)

@@ -15,17 +15,20 @@ afterAll(() => {
 })
 let places = 0
 
-eventLogContract('memory', () => ({ open: () => Promise.resolve(memoryEventLog()), outlivesClose: false }))
+eventLogContract('memory', () => {
+  const lines: string[] = []
+  return { open: () => Promise.resolve(memoryEventLog(lines)) }
+})
 
 eventLogContract('file', () => {
   const path = join(root, `${places++}.ndjson`)
-  return { open: () => right(fileEventLog(path)), outlivesClose: true }
+  return { open: () => right(fileEventLog(path)) }
 })
 
 const driver = await loadSqlite()
 if (E.isRight(driver))
   eventLogContract('sqlite', () => {
     const path = join(root, `${places++}.sqlite`)
-    return { open: () => right(sqliteEventLog(driver.right, path)), outlivesClose: true }
+    return { open: () => right(sqliteEventLog(driver.right, path)) }
   })
 else it.skip(`sqlite: better-sqlite3 does not load: ${driver.left}`, () => undefined)

@@ -73,13 +73,15 @@ describe('log export', () => {
     const lines = (await runIn(['log', 'export'])).stdout.trimEnd().split('\n')
     expect(lines).toHaveLength(10)
     const first = JSON.parse(lines[0]!) as Record<string, unknown>
-    expect(first).toMatchObject({ position: 0, stream: 'cell-default', revision: 0, type: 'Ticked' })
+    expect(first).toMatchObject({ position: 0, stream: 'cell-default', revision: 0, message: { type: 'Ticked' } })
     expect(Object.keys(first).at(-1)).toBe('hash')
   })
 
   it('should leave out what was decided, on request', async () => {
     const lines = (await runIn(['log', 'export', '--inputs'])).stdout.trimEnd().split('\n')
-    expect(lines.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(Array(5).fill('Ticked'))
+    expect(lines.map((line) => (JSON.parse(line) as { message: { type: string } }).message.type)).toEqual(
+      Array(5).fill('Ticked'),
+    )
   })
 
   it('should write the same into a file, whole or not at all', async () => {
