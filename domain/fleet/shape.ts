@@ -23,7 +23,7 @@ export class ShapeTable {
   readonly shapes: Shape[] = []
 
   intern(request: PlacementRequest): Shape {
-    const hash = hashOf(request)
+    const hash = hashOfRequest(request)
     const alike = this.byHash.get(hash)
     const known = alike?.find((shape) => same(shape.request, request))
     if (known !== undefined) return known
@@ -52,11 +52,29 @@ const shapeOf = (request: PlacementRequest, index: number): Shape => {
   }
 }
 
-const hashOf = ({ cpuMilli, devices, hostMemoryMib, memoryMib, milli, models }: PlacementRequest): number => {
-  let hash = Math.imul(cpuMilli, 0x9e3779b1) ^ hostMemoryMib
-  hash = Math.imul(hash ^ devices, 0x85ebca6b) ^ milli
-  hash = Math.imul(hash ^ memoryMib, 0xc2b2ae35)
-  return models === null ? hash : hash ^ models.length
+/** Over every member, so that requests made to be alike in some of them do not all fall on one number. */
+export const hashOfRequest = ({
+  cpuMilli,
+  devices,
+  hostMemoryMib,
+  memoryMib,
+  milli,
+  models,
+  span,
+}: PlacementRequest): number => {
+  let hash = mixed(mixed(mixed(mixed(mixed(span.length, cpuMilli), hostMemoryMib), devices), milli), memoryMib)
+  for (const model of models ?? []) {
+    hash = mixed(hash, model.length)
+    for (let i = 0; i < model.length; i++) hash = Math.imul(hash ^ model.charCodeAt(i), 0x01000193)
+  }
+  return hash
+}
+
+/** 32 bits that each bit of both numbers has a part in. */
+const mixed = (hash: number, value: number): number => {
+  let bits = Math.imul(hash ^ value, 0x9e3779b1)
+  bits = Math.imul(bits ^ (bits >>> 15), 0x85ebca6b)
+  return bits ^ (bits >>> 13)
 }
 
 const same = (a: PlacementRequest, b: PlacementRequest): boolean =>

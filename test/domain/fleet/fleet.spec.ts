@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Fleet, type PlacementPart } from '../../../domain/fleet/fleet.ts'
-import { ShapeTable, type Shape } from '../../../domain/fleet/shape.ts'
+import { hashOfRequest, ShapeTable, type Shape } from '../../../domain/fleet/shape.ts'
 import type { NodeHealth } from '../../../domain/planner/cell-event.ts'
+import type { PlacementRequest } from '../../../domain/workload/request.ts'
 import { anyNode, anyRequest, nodeOf, requestOf } from '../../support/arbitrary-fleet.ts'
 import {
   accepts,
@@ -156,6 +157,21 @@ it('should never give two requests one shape that differ in anything', () => {
       expect(table.shapes.length).toBe(new Set(requests.map((request) => JSON.stringify(request, keys))).size)
     }),
   )
+})
+
+it('should spread requests over its table that differ in one member only, whichever it is', () => {
+  const many = Array.from({ length: 10_000 }, (_, i) => i)
+  const varied: ReadonlyArray<ReadonlyArray<PlacementRequest>> = [
+    many.map((i) => requestOf({ cpuMilli: i })),
+    many.map((i) => requestOf({ hostMemoryMib: i })),
+    many.map((i) => requestOf({ memoryMib: i })),
+    many.map((i) => requestOf({ devices: i })),
+    many.map((i) => requestOf({ models: [`model-${i}`] })),
+    many.map((i) => requestOf({ models: [`a${i % 100}`, `b${Math.floor(i / 100)}`] })),
+  ]
+  for (const requests of varied) expect(new Set(requests.map(hashOfRequest)).size).toBeGreaterThan(9_990)
+  const spans = (['node', 'domain', 'anywhere'] as const).map((span) => hashOfRequest(requestOf({ span })))
+  expect(new Set(spans).size).toBe(3)
 })
 
 const keys = ['cpuMilli', 'devices', 'hostMemoryMib', 'memoryMib', 'milli', 'models', 'span']
