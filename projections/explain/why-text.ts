@@ -1,14 +1,19 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
-import { durationText, gpusText, instantText } from './wording.ts'
+import { durationText, gpusText, instantText, wrapped } from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
 type Running = Extract<Why, { readonly state: 'running' }>
 
+/** Room for two blanks before it in a terminal of 100 columns. */
+const width = 98
+/** Where what is said begins, behind `Projected`. */
+const indent = 11
+
 /** The answer for the person who asked, in a few lines. */
 export const whyText = (why: Why): string => {
   const lines = why.state === 'running' ? runningLines(why) : waitingLines(why)
-  return lines.map((line) => `${line}\n`).join('')
+  return lines.map((line) => `${wrapped(line, width, line.startsWith(' ') ? 2 : indent)}\n`).join('')
 }
 
 const runningLines = ({ workload, at, startedAt, expectedEndAt, submittedAt, lease, attempt }: Running) => [

@@ -35,3 +35,16 @@ export const gpusText = (milli: number): string => {
 }
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()
+
+/** Breaks a text at blanks into lines of at most so many characters; lines after the first are indented. */
+export const wrapped = (text: string, width: number, indent: number): string => {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = ' '.repeat(indent) + word
+    } else line = line === '' && lines.length === 0 ? word : `${line} ${word}`
+  }
+  return [...lines, line].join('\n')
+}

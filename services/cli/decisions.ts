@@ -1,11 +1,12 @@
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { isInput, type CellDecision, type CellEvent } from '../../domain/planner/cell-event.ts'
+import { shortType } from '../../projections/explain/event-text.ts'
 import { instantText } from '../../projections/explain/wording.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
-import { detailOf, rowOf, type EventRow } from './log.ts'
+import { rowOf, textOf, type EventRow } from './log.ts'
 import { withLog } from './opened-log.ts'
-import type { Column, JsonObject } from './output.ts'
+import type { Column } from './output.ts'
 import type { Register } from './program.ts'
 import { verb } from './session.ts'
 import { numberBetween, oneOf, refuseFlags } from './trace-options.ts'
@@ -60,12 +61,9 @@ export const registerDecisions: Register = (program, context) => {
 }
 
 const columns: ReadonlyArray<Column<EventRow>> = [
-  { name: 'position', value: ({ position }) => position },
+  { name: 'pos', value: ({ position }) => position },
   { name: 'at', value: ({ at }) => instantText(at), whole: true },
-  { name: 'decision', value: ({ type }) => type, whole: true },
+  { name: 'decision', value: ({ type }) => shortType(type), whole: true },
   { name: 'workload', value: ({ data }) => data['workload'] ?? null, whole: true },
-  { name: 'why', value: ({ data }) => shortDetail(data) },
+  { name: 'why', value: (row) => textOf(row) },
 ]
-
-const shortDetail = ({ code, rule, ...rest }: JsonObject): string =>
-  [code, rule, detailOf(rest)].filter((part) => typeof part === 'string').join(' ')

@@ -4,13 +4,20 @@ import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { WorkloadAdmitted } from '../../domain/planner/cell-event.ts'
 import { defaultPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import type { Ordering, Strategy } from '../../domain/policy/allocation-policy.ts'
-import { demoDays, demoGpusPerNode, demoNodes, demoSeed, demoTrace } from '../../domain/simulation/demo-trace.ts'
+import {
+  demoDays,
+  demoGpusPerNode,
+  demoJobs,
+  demoNodes,
+  demoSeed,
+  demoTrace,
+} from '../../domain/simulation/demo-trace.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { headOf } from '../../infra/chain/chain-head.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { durationText, instantText } from '../../projections/explain/wording.ts'
 import { whyText } from '../../projections/explain/why-text.ts'
-import { whyOf } from '../../projections/explain/why.ts'
+import { whyOf, type Why } from '../../projections/explain/why.ts'
 import { foldCell } from '../decide/fold.ts'
 import type { Scenario, Simulated } from '../decide/simulate.ts'
 import { verifyReplay } from '../replay/verify.ts'
@@ -91,7 +98,8 @@ const explained = async (
 ) => {
   const { cell: stream } = session.configuration
   const asked = Math.floor((at - data.waitedMs / 2) / 1000) * 1000
-  const why = whyOf(fromLog(await foldCell(log, stream, { until: asked as EpochMs })).cell, data.workload)
+  const { cell } = fromLog(await foldCell(log, stream, { until: asked as EpochMs }))
+  const why = whyOf(cell, data.workload)!
   const { events, logDigest } = runs.at(-1)!
   const replay = fromLog(await verifyReplay(log, stream))
   const { size, hash } = fromLog(await headOf(log)())
@@ -122,9 +130,10 @@ const explained = async (
 type Demo = Awaited<ReturnType<typeof explained>>
 
 const demoText = ({ style }: Session, found: Demo, folder: string): string => {
+  const { asked, decisions, events, head, replayed, startedAt, ways: compared, why } = found
   const seconds = (value: number | null) => durationText((value ?? 0) * 1000)
   const table = renderRows(
-    found.ways,
+    compared,
     [
       { name: 'ordering', value: (way) => way.ordering },
       { name: 'placement', value: (way) => way.placement },
@@ -135,37 +144,40 @@ const demoText = ({ style }: Session, found: Demo, folder: string): string => {
     ],
     style,
   )
-  const id = found.why?.workload ?? ''
-  const projected = found.why?.state === 'waiting' ? found.why.projectedStartAt : null
-  const error =
-    projected === null
-      ? ''
-      : ` (${durationText(Math.abs(found.startedAt - projected))} ${found.startedAt < projected ? 'earlier' : 'later'} than projected then)`
-  const data = `--data ${folder}`
+  const at = `--data ${folder}`
   return `
-${demoDays} days, ${demoTrace(demoSeed).length} jobs, ${demoNodes * demoGpusPerNode} GPUs: the same demand under three policies.
+${demoDays} days, ${demoJobs} jobs, ${demoNodes * demoGpusPerNode} GPUs: the same demand under three policies.
 
 ${table}
-Why did ${id} wait? Asked half-way through its wait:
+Why did ${why.workload} wait? Asked half-way through its wait:
 
-${
-  found.why === null
-    ? ''
-    : whyText(found.why)
-        .split('\n')
-        .map((line) => (line === '' ? '' : `  ${terminalSafe(line)}`))
-        .join('\n')
-}
-It started ${instantText(found.startedAt)}${error}.
+${indented(whyText(why))}
+It started ${instantText(startedAt)}${projectionError(why, startedAt)}.
 
-${found.events} events are in ${folder}. ${found.replayed ? `All ${found.decisions} decisions, decided again from their inputs, came out the same.` : 'REPLAY FAILED: see `leasehold replay verify`.'}
+${events} events are in ${folder}.
+${replayed ? `All ${decisions} decisions, decided again from their inputs, came out the same.` : 'THE REPLAY DIFFERS: see `leasehold replay verify`.'}
 
 Try next:
-  npx leasehold why ${id} --at ${found.asked} ${data}
-  npx leasehold queue --at ${found.asked} ${data}
-  npx leasehold log ${id} ${data}
-  npx leasehold decisions --type WorkloadHeld ${data}
-  npx leasehold audit verify --head ${found.head} ${data}
+  npx leasehold why ${why.workload} --at ${asked} ${at}
+  npx leasehold queue --at ${asked} ${at}
+  npx leasehold log ${why.workload} ${at}
+  npx leasehold decisions --type WorkloadHeld ${at}
+  npx leasehold audit verify --head ${head} ${at}
   npx leasehold simulate --help
 `
+}
+
+const indented = (text: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${terminalSafe(line)}\n`)
+    .join('')
+
+/** ` (1 h 4 min later than projected then)` */
+const projectionError = (why: Why, startedAt: EpochMs): string => {
+  const projected = why.state === 'waiting' ? why.projectedStartAt : null
+  if (projected === null) return ''
+  if (projected === startedAt) return ', as projected'
+  return ` (${durationText(Math.abs(startedAt - projected))} ${startedAt < projected ? 'earlier' : 'later'} than projected then)`
 }

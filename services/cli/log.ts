@@ -1,4 +1,6 @@
+import type { CellEvent } from '../../domain/planner/cell-event.ts'
 import type { EventLog, StoredEvent } from '../../domain/ports/event-log.ts'
+import { eventText, shortType } from '../../projections/explain/event-text.ts'
 import { instantText } from '../../projections/explain/wording.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
 import { registerLogExport } from './log-export.ts'
@@ -53,15 +55,10 @@ export const rowOf = ({ position, id, causation, policy, message }: StoredEvent)
 })
 
 const columns: ReadonlyArray<Column<EventRow>> = [
-  { name: 'position', value: ({ position }) => position },
+  { name: 'pos', value: ({ position }) => position },
   { name: 'at', value: ({ at }) => instantText(at), whole: true },
-  { name: 'type', value: ({ type }) => type, whole: true },
-  { name: 'what', value: ({ data }) => detailOf(data) },
+  { name: 'type', value: ({ type }) => shortType(type), whole: true },
+  { name: 'what', value: (row) => textOf(row) },
 ]
 
-/** The members of an event that say something, in one line. */
-export const detailOf = (data: JsonObject): string =>
-  Object.entries(data)
-    .filter(([name, value]) => name !== 'workload' && value !== null)
-    .map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
-    .join(' ')
+export const textOf = ({ type, at, data }: EventRow): string => eventText({ type, at, data } as unknown as CellEvent)

@@ -1,0 +1,57 @@
+import { wholeGpu } from '../../domain/kernel/units.ts'
+import type { CellEvent, LeasePart, WorkloadHeld } from '../../domain/planner/cell-event.ts'
+import { durationText, gpusText, instantText } from './wording.ts'
+
+/** What an event says, for a person, in one line. */
+export const eventText = (event: CellEvent): string => {
+  switch (event.type) {
+    case 'WorkloadSubmitted': {
+      const { request, class: kind, queue, estimateMs } = event.data
+      const asked = estimateMs === null ? '' : `, for ${durationText(estimateMs)}`
+      return `${gpusText(request.devices * request.milli)}${asked}, class ${kind}, queue ${queue}`
+    }
+    case 'WorkloadAdmitted': {
+      const { lease, waitedMs, freeMilli } = event.data
+      return `${lease.map(partText).join('; ')}; waited ${durationText(waitedMs)}, of ${gpusText(freeMilli)} free`
+    }
+    case 'WorkloadHeld':
+      return heldText(event.data)
+    case 'WorkloadRefused': {
+      const { code, needMilli, largestMilli } = event.data
+      return `${code}: needs ${gpusText(needMilli)}, the empty fleet has ${gpusText(largestMilli)} in one place`
+    }
+    case 'EstimateOverran':
+      return `now expected until ${instantText(event.data.expectedEndAt)}`
+    case 'AttemptEnded':
+      return `attempt ${event.data.attempt} ${event.data.outcome}`
+    case 'NodeRegistered':
+      return `${event.data.node}: ${gpusText(event.data.devices * wholeGpu)}`
+    case 'NodeHealthChanged':
+      return `${event.data.node}${event.data.device === null ? '' : ` device ${event.data.device}`} is ${event.data.health}`
+    case 'PolicyActivated':
+      return `policy ${event.data.document.name}, ${event.data.hash.slice(0, 12)}`
+    case 'Ticked':
+      return 'time went on'
+  }
+}
+
+const partText = ({ node, devices, milli }: LeasePart): string => {
+  if (devices.length === 0) return node
+  return `${node} ${devices.length === 1 ? 'device' : 'devices'} ${devices.join(',')}${milli < wholeGpu ? ` (${milli} thousandths)` : ''}`
+}
+
+const heldText = ({
+  code,
+  needMilli,
+  freeMilli,
+  largestMilli,
+  behind,
+  projectedStartAt,
+}: WorkloadHeld['data']): string => {
+  const after = behind === null ? '' : ` ${behind}`
+  const start = projectedStartAt === null ? '' : `; by ${instantText(projectedStartAt)}`
+  return `${code}${after}: ${freeMilli / wholeGpu} free, ${largestMilli / wholeGpu} in one place, needs ${needMilli / wholeGpu}${start}`
+}
+
+/** `Held`, `Admitted`, `Ended`: what is left of a type where the columns say whose event it is. */
+export const shortType = (type: string): string => type.replace(/^(Workload|Attempt|Estimate|Node|Policy)/, '')
