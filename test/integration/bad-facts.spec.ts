@@ -96,7 +96,7 @@ describe('facts', () => {
     ])
     await expectIntact(data, await eventsIn(data))
     expect((await run(['replay', 'verify', '--data', data])).code).toBe(0)
-    expect((await run(['log', 'gang', '--data', data])).stdout).toMatch(/WorkloadRefused .*ExceedsFleet/)
+    expect((await run(['log', 'gang', '--data', data])).stdout).toMatch(/Refused +ExceedsFleet/)
   })
 
   it('that are none should be kept as dead letters, once, and stop nobody', async () => {
