@@ -9,7 +9,7 @@ import type { TraceJob } from '../../domain/simulation/trace-job.ts'
 import { logDigest } from '../../infra/chain/log-digest.ts'
 import { SimulationLedger, type SimulationReport } from '../../projections/simulation/report.ts'
 import { CellRecorder } from './cell-recorder.ts'
-import { policyActivated } from './policy-hash.ts'
+import { policyActivated } from './policy-activated.ts'
 import { runThrough, type RunFault } from './run.ts'
 
 /** A trace, a fleet and a policy: all that a simulation depends on. */

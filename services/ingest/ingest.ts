@@ -1,11 +1,10 @@
-import { hash } from 'node:crypto'
 import { either as E } from 'fp-ts'
-import { canonicalPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import type { Clock } from '../../domain/ports/clock.ts'
 import type { CellDecision, CellInput } from '../../domain/planner/cell-event.ts'
 import { decodeCellFactLine, type CellFact } from '../../domain/planner/cell-event.codec.ts'
 import type { CellRejection } from '../../domain/planner/decide.ts'
 import type { AppendFault, EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
+import { policyHash } from '../../infra/host/policy-hash.ts'
 import { refusalText, type Answer } from './answer.ts'
 import { deadLetterId, deadLetterStream, reasonOf, type DeadLetter, type DeadLetters } from './dead-letters.ts'
 import { excerptOf, type FactLine } from './fact-lines.ts'
@@ -116,7 +115,7 @@ const takeFact = (fact: CellFact, writer: FactWriter, clock: Clock, known: Set<s
 const objectionTo = (fact: CellFact, clock: Clock): string | null => {
   const ahead = fact.at - clock.now()
   if (ahead > aheadMaxMs) return `it is ${ahead} ms ahead of the clock here, above ${aheadMaxMs}`
-  if (fact.type === 'PolicyActivated' && fact.data.hash !== hash('sha256', canonicalPolicy(fact.data.document)))
+  if (fact.type === 'PolicyActivated' && fact.data.hash !== policyHash(fact.data.document))
     return 'its hash is not that of its document'
   return null
 }

@@ -8,7 +8,7 @@ import { demoGpusPerNode, demoTrace } from '../../domain/simulation/demo-trace.t
 import { timedRun } from '../../domain/simulation/run.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { CellWriter } from '../../services/decide/cell-writer.ts'
-import { policyActivated } from '../../services/decide/policy-hash.ts'
+import { policyActivated } from '../../services/decide/policy-activated.ts'
 
 /** Whole numbers below a bound, one after another. */
 export const numbersFrom = (seed: number): ((bound: number) => number) => {

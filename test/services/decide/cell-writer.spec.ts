@@ -8,7 +8,7 @@ import type { EventLog } from '../../../domain/ports/event-log.ts'
 import { digestOf } from '../../../infra/chain/log-digest.ts'
 import { memoryEventLog } from '../../../infra/memory/event-log.ts'
 import { CellWriter } from '../../../services/decide/cell-writer.ts'
-import { policyActivated } from '../../../services/decide/policy-hash.ts'
+import { policyActivated } from '../../../services/decide/policy-activated.ts'
 import { left, right } from '../../support/events.ts'
 
 const stream = 'cell-default'
