@@ -3,12 +3,10 @@ import type { Message } from '../kernel/decider.ts'
 import type { Json } from '../kernel/canonical-json.ts'
 import type { EpochMs } from '../kernel/units.ts'
 
-/** An event as its writer hands it over. `message.data` is an object with its keys in canonical order. */
-export interface NewEvent {
+/** Who recorded an event, when, and what it follows from. */
+export interface Envelope {
   /** Unique in its stream. An input keeps the id its source gave; a decision is named after the input it follows from. */
   readonly id: string
-  readonly message: Message<string, { readonly [key: string]: Json }>
-  readonly version: number
   readonly source: string
   readonly actor: string
   readonly recordTime: EpochMs
@@ -17,6 +15,12 @@ export interface NewEvent {
   readonly correlation: string | null
   /** Hash of the policy in force; null before there is one. */
   readonly policy: string | null
+}
+
+/** An event as its writer hands it over. `message.data` is an object with its keys in canonical order. */
+export interface NewEvent extends Envelope {
+  readonly message: Message<string, { readonly [key: string]: Json }>
+  readonly version: number
 }
 
 /** The same, as it is stored. Hashes are SHA-256 in lower-case hex. */
@@ -111,6 +115,12 @@ export interface EventLog {
     fromRevision: number,
     limit: number,
   ) => TE.TaskEither<LogUnavailable, ReadonlyArray<NewEvent['message']>>
+  /** The envelopes that `readMessages` leaves out, in the same order. */
+  readonly readEnvelopes: (
+    stream: string,
+    fromRevision: number,
+    limit: number,
+  ) => TE.TaskEither<LogUnavailable, ReadonlyArray<Envelope>>
   /** Of these ids, the ones that the stream already holds. */
   readonly known: (stream: string, ids: ReadonlyArray<string>) => TE.TaskEither<LogUnavailable, ReadonlySet<string>>
   /** Every stream's head, sorted by stream name in byte order. */

@@ -1,5 +1,5 @@
-import { either as E, type taskEither as TE } from 'fp-ts'
-import type { LogUnavailable } from '../../domain/ports/event-log.ts'
+import { either as E, taskEither as TE } from 'fp-ts'
+import type { LogUnavailable, StoredEvent } from '../../domain/ports/event-log.ts'
 import { appendQueue, closedFault, type Flush } from './append-queue.ts'
 import type { AuditedLog } from './audited-log.ts'
 import type { LogIndex } from './log-index.ts'
@@ -51,12 +51,17 @@ export const indexedLog = (index: LogIndex, store: LineStore): AuditedLog => {
   const lines = (from: number, limit: number): ReadonlyArray<string> =>
     from < index.size() ? store.read(from, Math.min(limit, index.size() - from)) : []
   const readAll: AuditedLog['readAll'] = (from, limit) => reading(() => lines(from, limit).map(parseLine))
+  const readStream: AuditedLog['readStream'] = (stream, from, limit) =>
+    reading(() => streamLines(stream, from, limit).map(parseLine))
   return {
     append: queue.append,
     readAll,
-    readStream: (stream, from, limit) => reading(() => streamLines(stream, from, limit).map(parseLine)),
+    readStream,
     readMessages: (stream, from, limit) =>
-      reading(() => streamLines(stream, from, limit).map((line) => parseLine(line).message)),
+      TE.map((events: ReadonlyArray<StoredEvent>) => events.map(({ message }) => message))(
+        readStream(stream, from, limit),
+      ),
+    readEnvelopes: readStream,
     known: (stream, ids) => reading(() => new Set(ids.filter((id) => index.holds(stream, id)))),
     heads: () => reading(index.heads),
     leaves: (from, limit) =>

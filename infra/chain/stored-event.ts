@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { assert } from '../../domain/kernel/decider.ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
-import type { NewEvent, StoredEvent } from '../../domain/ports/event-log.ts'
+import type { Envelope, NewEvent, StoredEvent } from '../../domain/ports/event-log.ts'
 
 /*
  * The one stored form of an event. Its LEAF is this text, and its hash is the SHA-256 of the leaf in UTF-8:
@@ -25,7 +25,7 @@ export interface Leaf {
 }
 
 /** `{"actor":"simulation","id":"submit-7","recordTime":0,"source":"openb"}` */
-export const metaText = (event: NewEvent): string => {
+export const metaText = (event: Envelope): string => {
   const causation = event.causation === null ? '' : `"causation":${JSON.stringify(event.causation)},`
   const correlation = event.correlation === null ? '' : `"correlation":${JSON.stringify(event.correlation)},`
   const policy = event.policy === null ? '' : `"policy":${JSON.stringify(event.policy)},`
@@ -63,20 +63,33 @@ export const previousHashOf = (text: string): string => text.slice(-genesis.leng
 export const isIntact = (line: string, leaf: Leaf): boolean =>
   lineOf(leaf) === line && leafHash(leaf.text) === leaf.hash
 
+/** `metaText`, parsed. */
+export interface Meta {
+  readonly actor: string
+  readonly causation?: string
+  readonly correlation?: string
+  readonly id: string
+  readonly policy?: string
+  readonly recordTime: EpochMs
+  readonly source: string
+}
+
+export const envelopeOf = ({ id, source, actor, recordTime, causation, correlation, policy }: Meta): Envelope => ({
+  id,
+  source,
+  actor,
+  recordTime,
+  causation: causation ?? null,
+  correlation: correlation ?? null,
+  policy: policy ?? null,
+})
+
 interface Line {
   readonly position: number
   readonly stream: string
   readonly revision: number
   readonly version: number
-  readonly meta: {
-    readonly actor: string
-    readonly causation?: string
-    readonly correlation?: string
-    readonly id: string
-    readonly policy?: string
-    readonly recordTime: EpochMs
-    readonly source: string
-  }
+  readonly meta: Meta
   readonly message: NewEvent['message']
   readonly previousHash: string
   readonly hash: string
@@ -84,23 +97,8 @@ interface Line {
 
 /** @throws SyntaxError when the text is no JSON: the caller knows where it was and says so */
 export const parseLine = (text: string): StoredEvent => {
-  const line = JSON.parse(text) as Line
-  return {
-    position: line.position,
-    stream: line.stream,
-    revision: line.revision,
-    id: line.meta.id,
-    message: line.message,
-    version: line.version,
-    source: line.meta.source,
-    actor: line.meta.actor,
-    recordTime: line.meta.recordTime,
-    causation: line.meta.causation ?? null,
-    correlation: line.meta.correlation ?? null,
-    policy: line.meta.policy ?? null,
-    previousHash: line.previousHash,
-    hash: line.hash,
-  }
+  const { position, stream, revision, version, meta, message, previousHash, hash } = JSON.parse(text) as Line
+  return { position, stream, revision, ...envelopeOf(meta), message, version, previousHash, hash }
 }
 
 /** The names that the stored form writes without quoting them. Ours alone give them, so a bad one is a bug. */

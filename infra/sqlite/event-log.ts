@@ -3,13 +3,14 @@ import { access } from 'node:fs/promises'
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type Sqlite from 'better-sqlite3'
 import type { LogUnavailable, NewEvent, StreamHead } from '../../domain/ports/event-log.ts'
-import { appendQueue, type AppendOutcome, type Flush, type PendingAppend } from '../chain/append-queue.ts'
+import { appendQueue, type Flush } from '../chain/append-queue.ts'
 import { hashAt, type AuditedLog, type LeafPage } from '../chain/audited-log.ts'
-import { genesis, leafHash, leafText, lineOf, messageText, metaText, parseLine } from '../chain/stored-event.ts'
+import { envelopeOf, genesis, leafHash, lineOf, parseLine, type Meta } from '../chain/stored-event.ts'
 import { growth, subscription } from '../chain/subscription.ts'
 import { sqliteDamage } from './damage.ts'
 import { Damaged, faultOf } from './fault.ts'
 import { createSchema, schemaState, schemaVersion } from './schema.ts'
+import { writer } from './writer.ts'
 
 export type SqliteDriver = typeof Sqlite
 
@@ -37,21 +38,19 @@ export interface SqliteOptions {
  * joins the rows and JavaScript splits or parses the text. Texts beyond 128 KiB cost half as much again.
  */
 const pageEvents = 128
-const pageMessages = 256
-/** Streams whose heads are remembered between appends. */
-const headsMax = 10_000
+const pageTexts = 256
 
 /** `,` and line feed cannot occur in what they join: numbers and names, and JSON without white space. */
 const leafColumns = `
   group_concat(format('{"position":%d,"stream":"%s","revision":%d,"version":%d,"meta":%s,"message":%s,"previousHash":"%s"}',
     position, stream, revision, version, meta, message, lower(hex(previous_hash))), char(10)),
   group_concat(hex(hash), ''), count(*)`
-const messageColumns = `group_concat(message), count(*)`
 
 const queries = {
   leavesByPosition: `SELECT ${leafColumns} FROM event WHERE position >= ? AND position < ?`,
   leavesByRevision: `SELECT ${leafColumns} FROM event WHERE stream = ? AND revision >= ? AND revision < ?`,
-  messages: `SELECT ${messageColumns} FROM event WHERE stream = ? AND revision >= ? AND revision < ?`,
+  messages: `SELECT group_concat(message), count(*) FROM event WHERE stream = ? AND revision >= ? AND revision < ?`,
+  metas: `SELECT group_concat(meta), count(*) FROM event WHERE stream = ? AND revision >= ? AND revision < ?`,
   nextPosition: `SELECT min(position) FROM event WHERE position >= ?`,
   nextRevision: `SELECT min(revision) FROM event WHERE stream = ? AND revision >= ?`,
   lastPosition: `SELECT max(position) FROM event`,
@@ -68,10 +67,6 @@ const queries = {
       AND event.revision = (SELECT max(revision) FROM event WHERE stream = name.stream)
     ORDER BY event.stream`,
 }
-
-const insertion = `
-  INSERT INTO event (position, stream, revision, version, id, meta, message, previous_hash, hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, unhex(?), unhex(?)) ON CONFLICT DO NOTHING`
 
 /** The log in one SQLite file: WAL, `synchronous = FULL`, so an append is acknowledged after its flush to the disk. */
 export const sqliteEventLog =
@@ -140,19 +135,15 @@ const prepared = (
   return E.right(undefined)
 }
 
-interface Head {
-  revision: number
-  hash: string
-}
-
 type LeafRow = [leaves: string | null, hashes: string | null, count: number]
-type MessageRow = [messages: string | null, count: number]
+type JsonRow = [joined: string | null, count: number]
 
 const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): AuditedLog => {
   const toFault = faultOf(file)
   const leavesByPosition = db.prepare<[number, number], LeafRow>(queries.leavesByPosition).raw()
   const leavesByRevision = db.prepare<[string, number, number], LeafRow>(queries.leavesByRevision).raw()
-  const messages = db.prepare<[string, number, number], MessageRow>(queries.messages).raw()
+  const messages = db.prepare<[string, number, number], JsonRow>(queries.messages).raw()
+  const metas = db.prepare<[string, number, number], JsonRow>(queries.metas).raw()
   const nextPosition = db.prepare<[number], number | null>(queries.nextPosition).pluck()
   const nextRevision = db.prepare<[string, number], number | null>(queries.nextRevision).pluck()
   const lastPosition = db.prepare<[], number | null>(queries.lastPosition).pluck()
@@ -230,13 +221,27 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
       (at) => nextRevision.get(stream, at),
       `revision of ${stream}`,
     )
-  const messagePage = (stream: string, from: number, to: number): ReadonlyArray<NewEvent['message']> => {
-    const [joined, count] = messages.get(stream, from, to)!
-    const page = JSON.parse(`[${joined ?? ''}]`) as ReadonlyArray<NewEvent['message']>
-    if (page.length !== count)
-      throw new Damaged(`an event of ${stream} from revision ${from} on is not as it was written`)
-    return page
-  }
+  /** What each event of a stream has in one column. @throws Damaged when the texts are not as many as the rows */
+  const jsonByRevision = (
+    column: Sqlite.Statement<[string, number, number], JsonRow>,
+    stream: string,
+    from: number,
+    limit: number,
+  ): ReadonlyArray<unknown> =>
+    paged(
+      from,
+      limit,
+      pageTexts,
+      (at, to) => {
+        const [joined, count] = column.get(stream, at, to)!
+        const page = JSON.parse(`[${joined ?? ''}]`) as ReadonlyArray<unknown>
+        if (page.length !== count)
+          throw new Damaged(`an event of ${stream} from revision ${at} on is not as it was written`)
+        return page
+      },
+      (at) => nextRevision.get(stream, at),
+      `revision of ${stream}`,
+    )
 
   const reading =
     <A>(read: () => A): TE.TaskEither<LogUnavailable, A> =>
@@ -269,16 +274,9 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
     readAll,
     readStream: (stream, from, limit) => reading(() => linesByRevision(stream, from, limit).map(parseLine)),
     readMessages: (stream, from, limit) =>
-      reading(() =>
-        paged(
-          from,
-          limit,
-          pageMessages,
-          (at, to) => messagePage(stream, at, to),
-          (at) => nextRevision.get(stream, at),
-          `revision of ${stream}`,
-        ),
-      ),
+      reading(() => jsonByRevision(messages, stream, from, limit) as ReadonlyArray<NewEvent['message']>),
+    readEnvelopes: (stream, from, limit) =>
+      reading(() => (jsonByRevision(metas, stream, from, limit) as ReadonlyArray<Meta>).map(envelopeOf)),
     known: (stream, ids) => reading(() => new Set(known.all(stream, JSON.stringify(ids)))),
     heads: () => reading(() => heads.all()),
     leaves: (from, limit) =>
@@ -307,86 +305,3 @@ const refuseAll =
         mend: 'open it for writing',
       }),
     )
-
-interface WriterQueries {
-  readonly toFault: (cause: unknown) => LogUnavailable
-  readonly lastPosition: () => number
-  /** Changes when another connection has committed. */
-  readonly dataVersion: () => number
-  readonly head: (stream: string) => Head
-  readonly holds: (stream: string, id: string) => boolean
-  readonly announce: () => void
-}
-
-const writer = (
-  db: Sqlite.Database,
-  { toFault, lastPosition, dataVersion, head, holds, announce }: WriterQueries,
-): Flush => {
-  const begin = db.prepare('BEGIN IMMEDIATE')
-  const commit = db.prepare('COMMIT')
-  const insert = db.prepare<[number, string, number, number, string, string, string, string, string]>(insertion)
-  const remove = db.prepare<[number]>('DELETE FROM event WHERE position >= ?')
-  const heads = new Map<string, Head>()
-  let position = -1
-  let seenVersion: number | null = null
-
-  const headOf = (stream: string): Head => {
-    const remembered = heads.get(stream)
-    if (remembered !== undefined) return remembered
-    if (heads.size >= headsMax) heads.clear()
-    const loaded = head(stream)
-    heads.set(stream, loaded)
-    return loaded
-  }
-  const store = ({ stream, expected, events }: PendingAppend): AppendOutcome => {
-    const at = headOf(stream)
-    if (at.revision !== expected)
-      return E.left({ type: 'WrongExpectedRevision', stream, expected, actual: at.revision })
-    const first = position + 1
-    let { hash } = at
-    for (let i = 0; i < events.length; i++) {
-      const event = events[i]!
-      const { id, version } = event
-      const meta = metaText(event)
-      const message = messageText(event.message)
-      const revision = expected + 1 + i
-      const previous = hash
-      hash = leafHash(leafText(first + i, stream, revision, version, meta, message, previous))
-      const { changes } = insert.run(first + i, stream, revision, version, id, meta, message, previous, hash)
-      if (changes === 1) continue
-      if (!holds(stream, id)) throw new Damaged(`position ${first + i} or revision ${revision} of ${stream} is taken`)
-      if (i > 0) remove.run(first)
-      return E.left({ type: 'DuplicateId', stream, id })
-    }
-    at.revision += events.length
-    at.hash = hash
-    position += events.length
-    return E.right({ revision: at.revision, position })
-  }
-  return (batch) => {
-    try {
-      begin.run()
-      const version = dataVersion()
-      if (version !== seenVersion) {
-        heads.clear()
-        position = lastPosition()
-        seenVersion = version
-      }
-      const outcomes = batch.map(store)
-      commit.run()
-      announce()
-      return outcomes
-    } catch (cause) {
-      // What is remembered may be ahead of what is stored; the next flush asks again.
-      heads.clear()
-      seenVersion = null
-      const fault = toFault(cause)
-      try {
-        if (db.open && db.inTransaction) db.exec('ROLLBACK')
-      } catch {
-        // SQLite has rolled back by itself.
-      }
-      return batch.map(() => E.left(fault))
-    }
-  }
-}

@@ -2,7 +2,7 @@ import { either as E } from 'fp-ts'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
-import type { Checkpoint, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
+import type { Checkpoint, Envelope, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { headOf } from '../../infra/chain/chain-head.ts'
 import { exportLines } from '../../infra/chain/export.ts'
@@ -23,6 +23,16 @@ const memoryCheckpoint = (position = -1): Checkpoint & { readonly at: () => numb
     return Promise.resolve()
   },
   at: () => position,
+})
+/** An adapter may give the rest of the event too. */
+const envelopeOf = ({ id, source, actor, recordTime, causation, correlation, policy }: Envelope): Envelope => ({
+  id,
+  source,
+  actor,
+  recordTime,
+  causation,
+  correlation,
+  policy,
 })
 const until = async (holds: () => boolean): Promise<void> => {
   for (let waited = 0; !holds(); waited += 5) {
@@ -68,7 +78,9 @@ export const eventLogContract = (name: string, place: () => LogPlace): void => {
       expect(all[2]!.previousHash).toBe('0'.repeat(64))
       expect(all[3]!.previousHash).toBe(all[1]!.hash)
       expect(await right(log.readStream('cell-a', 0, limit))).toEqual([all[0], all[1], all[3]])
-      expect(await right(log.readMessages('cell-a', 0, limit))).toEqual([all[0], all[1], all[3]].map((e) => e!.message))
+      const ofA = [all[0]!, all[1]!, all[3]!]
+      expect(await right(log.readMessages('cell-a', 0, limit))).toEqual(ofA.map(({ message }) => message))
+      expect((await right(log.readEnvelopes('cell-a', 0, limit))).map(envelopeOf)).toEqual(ofA.map(envelopeOf))
       expect(await right(log.heads())).toEqual([
         { stream: 'cell-a', size: 3, hash: all[3]!.hash },
         { stream: 'cell-b', size: 1, hash: all[2]!.hash },
@@ -175,13 +187,15 @@ export const eventLogContract = (name: string, place: () => LogPlace): void => {
       const messages = await right(log.readMessages('a', 0, limit))
       expect(messages).toHaveLength(1_300)
       expect(await right(log.readMessages('a', 690, 20))).toEqual(messages.slice(690, 710))
-      expect((await right(log.readStream('a', 690, 20))).map(({ message }) => message)).toEqual(
-        messages.slice(690, 710),
-      )
+      const some = await right(log.readStream('a', 690, 20))
+      expect(some.map(({ message }) => message)).toEqual(messages.slice(690, 710))
+      expect((await right(log.readEnvelopes('a', 690, 20))).map(envelopeOf)).toEqual(some.map(envelopeOf))
       for (const read of [log.readAll(1_305, 10), log.readStream('a', 1_300, 10), log.readStream('none', 0, 10)])
         expect(await right(read)).toEqual([])
       expect(await right(log.readMessages('none', 0, 10))).toEqual([])
       expect(await right(log.readMessages('a', 0, 0))).toEqual([])
+      expect(await right(log.readEnvelopes('none', 0, 10))).toEqual([])
+      expect(await right(log.readEnvelopes('a', 0, 0))).toEqual([])
       expect(await right(log.heads())).toMatchObject([{ size: 1_300 }, { size: 5 }])
     })
 
@@ -202,6 +216,8 @@ export const eventLogContract = (name: string, place: () => LogPlace): void => {
       expect(first).toMatchObject({ actor: 'ä"', causation: '', correlation: 'c\\', policy: 'p' })
       expect(JSON.stringify(first!.message.data)).toBe(JSON.stringify(odd))
       expect(second!.message).toEqual({ type: 'Ticked', at: 0, data: {} })
+      const envelopes = await right(log.readEnvelopes('zelle/größe-😀', 0, 5))
+      expect(envelopes.map(envelopeOf)).toEqual([first!, second!].map(envelopeOf))
       expect(JSON.stringify(await right(log.readMessages('zelle/größe-😀', 0, 5)))).toBe(
         JSON.stringify([first!.message, second!.message]),
       )
@@ -319,6 +335,7 @@ export const eventLogContract = (name: string, place: () => LogPlace): void => {
       expect(await left(log.append('a', 0, newEvents('b', 1)))).toMatchObject(closed)
       expect(await left(log.readAll(0, 1))).toMatchObject(closed)
       expect(await left(log.readMessages('a', 0, 1))).toMatchObject(closed)
+      expect(await left(log.readEnvelopes('a', 0, 1))).toMatchObject(closed)
       expect(await left(log.known('a', ['x']))).toMatchObject(closed)
       expect(await left(log.heads())).toMatchObject(closed)
       await expect(watching.ended).rejects.toMatchObject({ cause: closed })
