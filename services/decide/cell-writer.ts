@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import { evolve, type Cell } from '../../domain/planner/cell.ts'
+import { decisionEnvelope, inputEnvelope, type CellEnvelope } from '../../domain/planner/cell-envelope.ts'
 import {
   cellEventVersions,
   type CellDecision,
@@ -79,10 +80,10 @@ export class CellWriter {
       cell.settle()
       return decided
     }
-    this.keep(input, id, null)
+    this.keep(input, inputEnvelope(id, cell))
     evolve(cell, input)
     decisions.forEach((decision, i) => {
-      this.keep(decision, decisionId(id, i), id)
+      this.keep(decision, decisionEnvelope(id, i, cell))
       evolve(cell, decision)
     })
     return decided
@@ -106,23 +107,18 @@ export class CellWriter {
     return E.right(undefined)
   }
 
-  private keep(event: CellEvent, id: string, causation: string | null): void {
+  private keep(event: CellEvent, envelope: CellEnvelope): void {
     const { stream, source, actor, recordTime } = this.recording
     const message = event as unknown as NewEvent['message']
     this.kept(stream, message)
     this.pending.push({
-      id,
+      ...envelope,
       message,
       version: cellEventVersions[event.type],
       source,
       actor,
       recordTime: recordTime(event.at),
-      causation,
       correlation: null,
-      policy: this.cell.policyHash,
     })
   }
 }
-
-/** No input has this id, since names have no blanks: what a source calls its inputs cannot take the id of a decision. */
-const decisionId = (input: string, i: number): string => `${input} ${i}`

@@ -1,9 +1,11 @@
 import { either as E } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import { Cell, evolve } from '../../domain/planner/cell.ts'
-import { isInput, type CellDecision, type CellEvent } from '../../domain/planner/cell-event.ts'
+import { decisionEnvelope, inputEnvelope, type CellEnvelope } from '../../domain/planner/cell-envelope.ts'
+import { isInput, type CellDecision, type CellEvent, type CellInput } from '../../domain/planner/cell-event.ts'
 import { decide } from '../../domain/planner/decide.ts'
-import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
+import type { Envelope, EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
+import { policyHash } from '../../infra/host/policy-hash.ts'
 
 const pageMax = 2_000
 
@@ -11,9 +13,9 @@ const pageMax = 2_000
 export interface ReplayFinding {
   readonly stream: string
   readonly revision: number
-  /** What the log holds there; null: nothing, where a decision should follow. */
+  /** The message that the log holds there, or what differs of its envelope; null: nothing, where a decision should follow. */
   readonly stored: Json
-  /** What is decided there; null: nothing, where the log holds a decision. */
+  /** The same as it is decided; null: nothing, where the log holds a decision. */
   readonly decided: Json
   readonly reason: string
 }
@@ -27,7 +29,11 @@ export interface ReplayVerdict {
   readonly finding: ReplayFinding | null
 }
 
-/** Decides every input of a stream again, from nothing, and compares each decision field by field with what is stored. */
+/**
+ * Decides every input of a stream again, from nothing, and compares each decision field by field with what is stored,
+ * and of every envelope what follows from the cell: id, causation and policy. Source, actor and record time are what
+ * whoever recorded it says.
+ */
 export const verifyReplay = async (
   log: EventLog,
   stream: string,
@@ -35,12 +41,17 @@ export const verifyReplay = async (
 ): Promise<E.Either<LogUnavailable, ReplayVerdict>> => {
   const replay = new Replay(stream)
   for (let revision = 0; ;) {
-    const page = await log.readMessages(stream, revision, pageMax)()
-    if (E.isLeft(page)) return page
-    for (const message of page.right as unknown as ReadonlyArray<CellEvent>)
-      if (!replay.takes(message, revision++)) return E.right(replay.verdict)
+    const messages = await log.readMessages(stream, revision, pageMax)()
+    if (E.isLeft(messages)) return messages
+    const count = messages.right.length
+    // As many as there are messages: the log may have grown meanwhile.
+    const envelopes = await log.readEnvelopes(stream, revision, count)()
+    if (E.isLeft(envelopes)) return envelopes
+    for (let i = 0; i < count; i++)
+      if (!replay.takes(revision++, messages.right[i] as unknown as CellEvent, envelopes.right[i]!))
+        return E.right(replay.verdict)
     seen(revision)
-    if (page.right.length < pageMax) {
+    if (count < pageMax) {
       replay.ends(revision)
       return E.right(replay.verdict)
     }
@@ -50,8 +61,11 @@ export const verifyReplay = async (
 class Replay {
   private readonly stream: string
   private readonly cell: Cell
+  /** Decisions about the last input. */
   private expected: ReadonlyArray<CellDecision> = []
   private next = 0
+  /** Id of the input that they are about. */
+  private input = ''
   private inputs = 0
   private decisions = 0
   private finding: ReplayFinding | null = null
@@ -67,36 +81,53 @@ class Replay {
   }
 
   /** Takes the next stored event; false: it does not follow. What no cell can take does not follow either. */
-  takes(stored: CellEvent, revision: number): boolean {
+  takes(revision: number, stored: CellEvent, envelope: Envelope): boolean {
     try {
-      return this.follows(stored, revision)
+      return isInput(stored)
+        ? this.takesInput(revision, stored, envelope)
+        : this.takesDecision(revision, stored, envelope)
     } catch (cause) {
       return this.differs(revision, stored, null, String(cause))
     }
   }
 
-  private follows(stored: CellEvent, revision: number): boolean {
-    const expected = this.expected[this.next]
-    if (!isInput(stored)) {
-      if (expected === undefined) return this.differs(revision, stored, null, 'nothing decides this')
-      if (!same(stored, expected))
-        return this.differs(revision, stored, expected, `${differingPath(stored, expected)} differs`)
-      this.next++
-      this.decisions++
-      evolve(this.cell, expected)
-      return true
-    }
-    if (expected !== undefined) return this.differs(revision, stored, expected, 'a decision is missing before this')
+  private takesInput(revision: number, stored: CellInput, envelope: Envelope): boolean {
+    const { id } = envelope
+    const missing = this.expected[this.next]
+    if (missing !== undefined) return this.differs(revision, stored, missing, 'a decision is missing before this')
     const decided = decide(stored, this.cell)
     if (E.isLeft(decided))
       return this.differs(revision, stored, null, `this input is not taken here: ${decided.left.type}`)
     if (stored.type === 'Ticked' && decided.right.length === 0)
       return this.differs(revision, stored, null, 'a tick that decides nothing is not recorded')
+    if (stored.type === 'PolicyActivated' && stored.data.hash !== policyHash(stored.data.document))
+      return this.differs(revision, stored, null, 'its hash is not that of its document')
+    if (!this.isEnveloped(revision, envelope, inputEnvelope(id, this.cell))) return false
     evolve(this.cell, stored)
+    this.input = id
     this.expected = decided.right
     this.next = 0
     this.inputs++
     return true
+  }
+
+  private takesDecision(revision: number, stored: CellEvent, envelope: Envelope): boolean {
+    const expected = this.expected[this.next]
+    if (expected === undefined) return this.differs(revision, stored, null, 'nothing decides this')
+    if (!same(stored, expected))
+      return this.differs(revision, stored, expected, `${differingPath(stored, expected)} differs`)
+    if (!this.isEnveloped(revision, envelope, decisionEnvelope(this.input, this.next, this.cell))) return false
+    this.next++
+    this.decisions++
+    evolve(this.cell, expected)
+    return true
+  }
+
+  /** Whether the event is recorded under the id, the cause and the policy that a recorder would have given it. */
+  private isEnveloped(revision: number, { id, causation, policy }: Envelope, expected: CellEnvelope): boolean {
+    if (id === expected.id && causation === expected.causation && policy === expected.policy) return true
+    const stored = { id, causation, policy }
+    return this.differs(revision, stored, expected, `${differingPath(stored, expected)} differs in the envelope`)
   }
 
   ends(size: number): void {
@@ -104,13 +135,14 @@ class Replay {
     if (expected !== undefined) this.differs(size, null, expected, 'a decision is missing at the end')
   }
 
-  private differs(revision: number, stored: CellEvent | null, decided: CellEvent | null, reason: string): false {
+  private differs(revision: number, stored: Compared, decided: Compared, reason: string): false {
     this.finding = { stream: this.stream, revision, stored: json(stored), decided: json(decided), reason }
     return false
   }
 }
 
-const json = (event: CellEvent | null): Json => event as unknown as Json
+type Compared = CellEvent | CellEnvelope | null
+const json = (compared: Compared): Json => compared as unknown as Json
 
 const same = (a: unknown, b: unknown): boolean => {
   if (Object.is(a, b)) return true

@@ -37,13 +37,28 @@ const honest = async (): Promise<ReadonlyArray<Message>> => {
   return right(log.readMessages(stream, 0, 100_000))
 }
 
-/** Stores messages as a forger would: the chain is computed anew and holds. */
-const verdictOn = async (messages: ReadonlyArray<Message>) => {
+/** What a forger makes of messages who knows how envelopes are written. */
+const enveloped = (messages: ReadonlyArray<Message>): ReadonlyArray<NewEvent> => {
+  let policy: string | null = null
+  let input = ''
+  let count = 0
+  return messages.map((message, i) => {
+    const event = { ...newEvent(''), message, policy }
+    if (message.type === 'PolicyActivated') policy = message.data['hash'] as string
+    if (isDecision(message)) return { ...event, id: `${input} ${count++}`, causation: input }
+    input = `e${i}`
+    count = 0
+    return { ...event, id: input, causation: null }
+  })
+}
+
+/** Stores events as a forger would: the chain is computed anew and holds. */
+const verdictOnEvents = async (events: ReadonlyArray<NewEvent>) => {
   const log = memoryEventLog()
-  const events = messages.map((message, i) => ({ ...newEvent(`e${i}`), message }))
   await right(log.append(stream, -1, events))
   return right(() => verifyReplay(log, stream))
 }
+const verdictOn = (messages: ReadonlyArray<Message>) => verdictOnEvents(enveloped(messages))
 
 const eventOf = (message: Message) => message as unknown as CellEvent
 const isDecision = (message: Message) => !isInput(eventOf(message))
@@ -157,6 +172,38 @@ describe('a recorded log', async () => {
     const policy = messages.findIndex(({ type }) => type === 'PolicyActivated')
     const { ok } = await verdictOn(without(messages, policy))
     expect(ok).toBe(false)
+  })
+
+  it('should not pass with an envelope that tells another cause or policy than it was recorded with', async () => {
+    const events = enveloped(messages)
+    expect((await verdictOnEvents(events)).ok).toBe(true)
+    for (const [revision, { id, causation, policy }] of events.entries()) {
+      const changes: ReadonlyArray<Partial<NewEvent>> = [
+        { causation: causation === null ? 'e0' : null },
+        { causation: `${causation}x` },
+        { policy: policy === null ? 'f'.repeat(64) : null },
+        { policy: `${policy}x` },
+        ...(causation === null ? [] : [{ id: `${id}x` }]),
+      ]
+      for (const change of changes) {
+        const { finding } = await verdictOnEvents(events.with(revision, { ...events[revision]!, ...change }))
+        expect(finding).toEqual({
+          stream,
+          revision,
+          stored: { id, causation, policy, ...change },
+          decided: { id, causation, policy },
+          reason: `${Object.keys(change)[0]!} differs in the envelope`,
+        })
+      }
+    }
+  })
+
+  it('should not pass with a policy under the hash of another', async () => {
+    const revision = messages.findIndex(({ type }) => type === 'PolicyActivated')
+    const { type, at, data } = messages[revision]!
+    const document = { ...(data['document'] as { readonly [key: string]: Json }), owner: 'somebody else' }
+    const { finding } = await verdictOn(forged(messages, revision, { type, at, data: { ...data, document } }))
+    expect(finding).toMatchObject({ revision, reason: 'its hash is not that of its document' })
   })
 
   it('should not pass with a tick that decides nothing, which nobody records', async () => {
