@@ -2,13 +2,12 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { either as E } from 'fp-ts'
 import * as t from 'io-ts'
-import { isMap, isScalar } from 'yaml'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { orderings, strategies, type Ordering, type Strategy } from '../../domain/policy/allocation-policy.ts'
 import { deadLetterPrefix } from '../../domain/ports/event-log.ts'
-import { unreadable, type FileUnreadable } from '../yaml/document.ts'
-import { parseText, textBytesMax } from '../yaml/text.ts'
-import { plainOf } from '../yaml/tree.ts'
+import { readMapping } from '../yaml/mapping.ts'
+import { textBytesMax } from '../yaml/text.ts'
+import { fileUnreadable, type FileUnreadable } from './file-unreadable.ts'
 
 export const outputs = ['table', 'json', 'yaml', 'csv'] as const
 export type Output = (typeof outputs)[number]
@@ -125,9 +124,9 @@ const readFile = (fallback: string, named: string | undefined): E.Either<Configu
   try {
     bytes = beginningOf(file)
   } catch (cause) {
-    const { code = 'UNKNOWN' } = cause as NodeJS.ErrnoException
-    if (named === undefined && code === 'ENOENT') return E.right({ name: '', read: new Map(), faults: [] })
-    return E.left(unreadable(file, code))
+    const fault = fileUnreadable(file, cause)
+    if (named === undefined && fault.code === 'ENOENT') return E.right({ name: '', read: new Map(), faults: [] })
+    return E.left(fault)
   }
   return E.right({ name: named ?? defaultFile, ...parseConfiguration(bytes) })
 }
@@ -146,35 +145,18 @@ const beginningOf = (file: string): Uint8Array => {
 }
 
 const parseConfiguration = (text: Uint8Array): Omit<ConfigurationFile, 'name'> => {
+  const mapping = readMapping(text)
   const read = new Map<string, { value: unknown; place: Partial<Fault> }>()
-  const parsed = parseText(text)
-  if (E.isLeft(parsed)) return { read, faults: parsed.left }
-  const { documents, place } = parsed.right
-  const [document, second] = documents
-  if (document === undefined || document.contents === null) return { read, faults: [] }
-  if (second !== undefined)
-    return { read, faults: [{ path: '$', reason: 'it holds several documents', mend: 'keep one' }] }
-  const { contents } = document
-  const plain = plainOf(document, place)
-  const faults = [...plain.faults]
-  if (!plain.whole) return { read, faults }
-  if (!isMap(contents)) {
-    faults.push({ path: '$', reason: 'it is not a mapping', mend: 'write one `member: value` on each line' })
-    return { read, faults }
-  }
-  const values = plain.value as { readonly [name: string]: unknown }
-  for (const { key } of contents.items) {
-    const name = isScalar(key) ? String(key.value) : ''
-    const at = place((key as { range?: [number, number, number] }).range?.[0] ?? 0)
-    if (memberNames.some((member) => member === name)) read.set(name, { value: values[name], place: at })
+  const faults: Fault[] = [...mapping.faults]
+  for (const { name, value, ...place } of mapping.members)
+    if (memberNames.some((member) => member === name)) read.set(name, { value, place })
     else
       faults.push({
         path: name,
         reason: 'it is not a member of the configuration',
         mend: `the members are ${memberNames.join(', ')}`,
-        ...at,
+        ...place,
       })
-  }
   return { read, faults }
 }
 

@@ -3,7 +3,7 @@ import { jobFields, type ColumnMap, type JobField } from './column-map.ts'
 import { findColumns, readDelimited, type Wanted } from './delimited.ts'
 import type { FaultList } from './fault-list.ts'
 import { jobTable, type JobTable } from './job-table.ts'
-import type { FileUnreadable } from './lines.ts'
+import type { FileUnreadable } from '../host/file-unreadable.ts'
 
 /**
  * Any table with a header. With a map, the columns it names and no others; without one, those that bear the names of

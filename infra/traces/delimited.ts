@@ -2,7 +2,8 @@ import { nearest, shown } from '../../domain/kernel/wording.ts'
 import { CsvError, parse } from 'csv-parse/sync'
 import type { Column, RowSink } from './job-table.ts'
 import type { FaultList } from './fault-list.ts'
-import { lineBytesMax, readLines, type FileUnreadable } from './lines.ts'
+import type { FileUnreadable } from '../host/file-unreadable.ts'
+import { lineBytesMax, readLines } from './lines.ts'
 
 /**
  * Reads comma-separated values (RFC 4180). `onHeader` gets the names of the columns and says what takes the rows;

@@ -3,7 +3,7 @@ import type { JobField } from './column-map.ts'
 import { findColumns, readDelimited, type Wanted } from './delimited.ts'
 import type { FaultList } from './fault-list.ts'
 import { jobTable, type JobTable } from './job-table.ts'
-import type { FileUnreadable } from './lines.ts'
+import type { FileUnreadable } from '../host/file-unreadable.ts'
 
 /** Columns of a job list of Microsoft's ITP clusters: whole GPUs, times in seconds, run times and no estimates. */
 const wanted: ReadonlyArray<Wanted<JobField>> = [

@@ -1,20 +1,11 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
+import { fileUnreadable, type FileUnreadable } from '../host/file-unreadable.ts'
 import { faultsCountedMax, type FaultList } from './fault-list.ts'
 
 /** A longer line is no trace: reading stops there, so that memory stays bounded whatever the file holds. */
 export const lineBytesMax = 1 << 20
 const chunkBytes = 256 * 1024
-
-/** The file could not be read at all: a matter of the environment, not of what the file says. */
-export interface FileUnreadable {
-  readonly type: 'FileUnreadable'
-  readonly file: string
-  /** The code of the operating system, `ENOENT`. */
-  readonly code: string
-  readonly reason: string
-  readonly mend: string
-}
 
 /** Takes a line without its end; `false`: the rest is not wanted. */
 export type LineSink = (text: string, line: number) => boolean
@@ -90,7 +81,7 @@ export const readLines = async (file: string, faults: FaultList, sink: LineSink)
     if (bytes === 0) faults.add({ path: '$', line: 1, reason: 'is empty', mend: 'give a file with at least one job' })
     return null
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause) return unreadable(file, String(cause.code))
+    if (cause instanceof Error && 'code' in cause) return fileUnreadable(file, cause)
     throw cause
   }
 }
@@ -113,17 +104,4 @@ const binaryKind = (head: Buffer): { reason: string; mend: string } | undefined 
   if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff))
     return { reason: 'is UTF-16', mend: 'save the file as UTF-8' }
   return undefined
-}
-
-const known: ReadonlyMap<string, readonly [reason: string, mend: string]> = new Map([
-  ['ENOENT', ['there is no such file', 'check the path']],
-  ['EACCES', ['reading it is not permitted', 'give this user the right to read it']],
-  ['EPERM', ['reading it is not permitted', 'give this user the right to read it']],
-  ['EISDIR', ['is a folder', 'name a file in it']],
-  ['ERR_INVALID_ARG_VALUE', ['is no file name', 'give a path without NUL bytes']],
-])
-
-const unreadable = (file: string, code: string): FileUnreadable => {
-  const [reason, mend] = known.get(code) ?? [`cannot be read (${code})`, 'check the disk and try again']
-  return { type: 'FileUnreadable', file, code, reason, mend }
 }

@@ -5,7 +5,8 @@ import { misspelt } from './delimited.ts'
 import { wantedFields } from './csv.ts'
 import type { FaultList } from './fault-list.ts'
 import { jobTable, type JobTable } from './job-table.ts'
-import { readLines, type FileUnreadable } from './lines.ts'
+import type { FileUnreadable } from '../host/file-unreadable.ts'
+import { readLines } from './lines.ts'
 
 /** Checked before the text is parsed: the parser recurses. */
 export const nestingMax = 64

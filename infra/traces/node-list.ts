@@ -7,7 +7,7 @@ import type { NodeRegistered } from '../../domain/planner/cell-event.ts'
 import { findColumns, readDelimited, type Wanted } from './delimited.ts'
 import { faultList } from './fault-list.ts'
 import type { Column } from './job-table.ts'
-import type { FileUnreadable } from './lines.ts'
+import type { FileUnreadable } from '../host/file-unreadable.ts'
 import { numberText } from './number-text.ts'
 import { faulty, type FaultyFile } from './trace.ts'
 

@@ -2,7 +2,7 @@ import type { JobField } from './column-map.ts'
 import { findColumns, readDelimited, type Wanted } from './delimited.ts'
 import type { FaultList } from './fault-list.ts'
 import { jobTable, type JobTable } from './job-table.ts'
-import type { FileUnreadable } from './lines.ts'
+import type { FileUnreadable } from '../host/file-unreadable.ts'
 import type { Span } from '../../domain/workload/request.ts'
 
 type Key = JobField | 'phase' | 'scheduled'

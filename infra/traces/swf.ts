@@ -3,7 +3,8 @@ import type { Span } from '../../domain/workload/request.ts'
 import { mendName, type ColumnMap, type JobField } from './column-map.ts'
 import type { FaultList } from './fault-list.ts'
 import { jobTable, type Column, type JobTable } from './job-table.ts'
-import { readLines, type FileUnreadable } from './lines.ts'
+import type { FileUnreadable } from '../host/file-unreadable.ts'
+import { readLines } from './lines.ts'
 
 /** The 18 fields of the Standard Workload Format 2.2, in the order they stand in a line, under names for `--map`. */
 export const swfFields = [

@@ -3,18 +3,10 @@ import { either as E, taskEither as TE } from 'fp-ts'
 import type { Document } from 'yaml'
 import { pathOf, stepsOf, type Decode, type Step } from '../../domain/kernel/document.ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
+import { fileUnreadable, type FileUnreadable } from '../host/file-unreadable.ts'
 import { inOrder, parseText, textBytesMax, type ParsedText } from './text.ts'
 import { offsetOf, plainOf } from './tree.ts'
 
-/** The file could not be read at all: a matter of the environment, not of what the file says. */
-export interface FileUnreadable {
-  readonly type: 'FileUnreadable'
-  readonly file: string
-  /** The code of the operating system, `ENOENT`. */
-  readonly code: string
-  readonly reason: string
-  readonly mend: string
-}
 /** The file was read, and does not say what it should. */
 interface DocumentRefused {
   readonly type: 'DocumentRefused'
@@ -129,7 +121,7 @@ const placedIn = ({ document, steps }: Part, fault: Fault, place: ParsedText['pl
 const readFile = <A>(file: string, read: (text: Uint8Array) => Faulty<A>): TE.TaskEither<FileFault, A> => {
   const bytes = TE.tryCatch(
     () => bytesOf(file),
-    (cause): FileFault => unreadable(file, codeOf(cause)),
+    (cause): FileFault => fileUnreadable(file, cause),
   )
   return TE.chainEitherK((text: Uint8Array) =>
     E.mapLeft((faults: ReadonlyArray<Fault>): FileFault => ({ type: 'DocumentRefused', file, faults }))(read(text)),
@@ -147,21 +139,4 @@ const bytesOf = async (file: string): Promise<Uint8Array> => {
     if (size > textBytesMax) break
   }
   return Buffer.concat(chunks)
-}
-
-const codeOf = (cause: unknown): string =>
-  typeof cause === 'object' && cause !== null && 'code' in cause ? String(cause.code) : 'UNKNOWN'
-
-const known: ReadonlyMap<string, readonly [reason: string, mend: string]> = new Map([
-  ['ENOENT', ['there is no such file', 'check the path']],
-  ['ENOTDIR', ['there is no such file', 'check the path']],
-  ['EACCES', ['reading it is not permitted', 'give this user the right to read it']],
-  ['EPERM', ['reading it is not permitted', 'give this user the right to read it']],
-  ['EISDIR', ['is a folder', 'name a file in it']],
-  ['ERR_INVALID_ARG_VALUE', ['is no file name', 'give a path without NUL bytes']],
-])
-
-export const unreadable = (file: string, code: string): FileUnreadable => {
-  const [reason, mend] = known.get(code) ?? [`cannot be read (${code})`, 'check the disk and try again']
-  return { type: 'FileUnreadable', file, code, reason, mend }
 }

@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import { either as E } from 'fp-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { parseColumnMap, timeUnits, type TimeUnit } from '../../infra/traces/column-map.ts'
-import { readTrace, traceFormats, type Trace, type TraceFormat } from '../../infra/traces/trace.ts'
+import type { FileUnreadable } from '../../infra/host/file-unreadable.ts'
+import { readTrace, traceFormats, type FaultyFile, type Trace, type TraceFormat } from '../../infra/traces/trace.ts'
 import { exitCodes, invalidInput, VerbFailed } from './exit.ts'
 
 /** The flags that say what a trace file is. */
@@ -82,16 +83,7 @@ export const traceFrom = async (file: string, flags: TraceFlags, faults: Fault[]
 }
 
 /** A file that could not be read, or was read and is faulty. */
-export const fileFailed = (
-  fault:
-    | {
-        readonly type: 'FaultyFile'
-        readonly file: string
-        readonly faults: ReadonlyArray<Fault>
-        readonly count: number
-      }
-    | { readonly type: 'FileUnreadable'; readonly file: string; readonly reason: string; readonly mend: string },
-): VerbFailed => {
+export const fileFailed = (fault: FaultyFile | FileUnreadable): VerbFailed => {
   if (fault.type === 'FileUnreadable')
     return new VerbFailed(exitCodes.failed, `cannot read ${fault.file}: ${fault.reason}; ${fault.mend}`)
   const more = fault.count - fault.faults.length
