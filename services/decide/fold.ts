@@ -16,7 +16,7 @@ export interface Folded {
 }
 
 export interface FoldOptions {
-  /** Only events up to this instant; absent or null: all. */
+  /** The cell as it stood at this instant, or at the end of the log where that is earlier; absent or null: all. */
   readonly until?: EpochMs | null
   /** Where a snapshot may lie that spares the way up to it. */
   readonly snapshots?: SnapshotStore
@@ -36,7 +36,10 @@ export const foldCell = async (
     const page = await log.readMessages(stream, size, foldPageMax)()
     if (E.isLeft(page)) return page
     for (const message of page.right as unknown as ReadonlyArray<CellEvent>) {
-      if (until !== null && message.at > until) return E.right({ cell, size })
+      if (until !== null && message.at > until) {
+        cell.now = until // Nothing happened in between, and what waits has waited until then.
+        return E.right({ cell, size })
+      }
       try {
         cell = evolve(cell, message)
       } catch (cause) {

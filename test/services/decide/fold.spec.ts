@@ -73,6 +73,20 @@ it('should not use a snapshot of a later instant, of another history or of anoth
   expect(takeSnapshot((await folded(log, { snapshots })).cell)).toEqual(takeSnapshot(cell))
 })
 
+it('should stand at the instant that was asked for, not at the event before it, and never beyond the end', async () => {
+  const { log, cell: last } = await simulated()
+  const changes = new Set<number>()
+  const messages = await log.readMessages('cell-test', 0, 100_000)()
+  if (E.isRight(messages)) for (const { at } of messages.right) changes.add(at)
+  const quiet = [...changes].sort((a, b) => a - b).find((at) => at > last.now / 2 && !changes.has(at + 1))!
+  const until = (quiet + 1) as EpochMs
+  const then = (await folded(log, { until })).cell
+  expect(then.now).toBe(until)
+  const before = (await folded(log, { until: quiet as EpochMs })).cell
+  expect(takeSnapshot(then)).toEqual({ ...takeSnapshot(before), now: until })
+  expect((await folded(log, { until: (last.now + 1) as EpochMs })).cell.now).toBe(last.now)
+})
+
 it('should say where a log does not follow, and what to do', async () => {
   const { log, events } = await simulated()
   const foreign: NewEvent = {
