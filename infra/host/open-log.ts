@@ -66,7 +66,7 @@ const choose = async (
     return refuse(
       'input-output',
       `${sqlite} needs better-sqlite3, which does not load: ${driver.left}`,
-      'run `npm rebuild better-sqlite3`',
+      'install python3, make and g++, then run `npm ci`; or name another folder',
     )
   return E.right({ kind: 'file', path: file, driver: null, because: `better-sqlite3 does not load: ${driver.left}` })
 }

@@ -20,7 +20,7 @@ export interface ParsedText {
  */
 export const parseText = (given: string | Uint8Array): E.Either<ReadonlyArray<Fault>, ParsedText> => {
   const bytes = typeof given === 'string' ? Buffer.byteLength(given) : given.byteLength
-  if (bytes > textBytesMax) return refused(`has ${bytes} bytes, above ${textBytesMax}`, 'split it into several files')
+  if (bytes > textBytesMax) return refused(`has more than ${textBytesMax} bytes`, 'make it shorter, or split it')
   const text = typeof given === 'string' ? given : decoded(given)
   if (text === null) return E.left([notUtf8(given as Uint8Array)])
 
@@ -57,7 +57,7 @@ export const parseText = (given: string | Uint8Array): E.Either<ReadonlyArray<Fa
         place(parser.offset),
       )
     if (count > tokensMax)
-      return refused(`has more than ${tokensMax} words and signs`, 'split it into several files', place(parser.offset))
+      return refused(`has more than ${tokensMax} words and signs`, 'make it shorter, or split it', place(parser.offset))
   }
   for (const token of parser.end()) tokens.push(token)
 

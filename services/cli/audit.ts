@@ -47,13 +47,18 @@ const headFrom = (text: string | undefined): LogHead | null => {
 
 const auditVerify = async (session: Session, head: LogHead | null) => {
   const { ok, events, head: found, findings } = fromLog(await auditFolder(session.configuration.data, head)())
-  const printed = `${found.size}:${found.hash}`
+  // What cannot be opened has been read up to the damage only, and has no head.
+  const printed = found.hash === '' ? null : `${found.size}:${found.hash}`
   if (session.style.format === 'table') {
     if (ok) await session.write(`ok: ${events} events, head ${printed}\n`)
     else await session.printRows<FindingRow>(findings.map(rowOf), findingColumns)
   } else if (session.style.format === 'csv') await session.printRows<FindingRow>(findings.map(rowOf), findingColumns)
   else await session.printObject({ ok, events, head: printed, findings: findings.map(rowOf) })
-  if (!ok) session.note(`the log is not what it was: ${findings.length} found in ${events} events, head ${printed}`)
+  if (!ok) {
+    const where =
+      printed === null ? `after ${events} events; the rest was not read` : `in ${events} events, head ${printed}`
+    session.note(`the log is not what it was: ${findings.length} found ${where}`)
+  }
   return ok ? exitCodes.done : exitCodes.unverified
 }
 

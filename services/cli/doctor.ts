@@ -89,8 +89,7 @@ const sqliteCheck = async (): Promise<Check> => {
   const detail = `better-sqlite3 does not load: ${driver.left}`
   return { check: 'sqlite', status: 'degraded', detail, mend: sqliteMend }
 }
-const sqliteMend =
-  'install python3, make and g++, then run `npm rebuild better-sqlite3`; without it the log is a plain file'
+const sqliteMend = 'install python3, make and g++, then run `npm ci`; without it the log is a plain file'
 
 type Choice = Awaited<ReturnType<ReturnType<typeof chooseLog>>>
 

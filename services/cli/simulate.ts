@@ -87,8 +87,10 @@ const scenarioFrom = async (session: Session, file: string, flags: SimulateFlags
   const ordering = oneOf('--ordering', flags.ordering, orderings, faults)
   const placement = oneOf('--placement', flags.placement, strategies, faults)
   const fill = flags.staticFill === true
-  if ((flags.nodes === undefined) === (flags.nodeList === undefined))
-    faults.push({ path: '--nodes', reason: 'the fleet is not given once', mend: 'give --nodes N or --node-list FILE' })
+  if ((flags.nodes === undefined) === (flags.nodeList === undefined)) {
+    const reason = flags.nodes === undefined ? 'no fleet is given' : 'two fleets are given'
+    faults.push({ path: '--nodes', reason, mend: 'give either --nodes N or --node-list FILE' })
+  }
   if (flags.loadTo !== undefined && !fill)
     faults.push({ path: '--load-to', reason: 'needs a fill', mend: 'add --static-fill' })
   const trace = await traceFrom(file, flags, faults)

@@ -46,9 +46,12 @@ describe('audit', () => {
     mkdirSync(damaged)
     const { stdout } = await runIn(['log', 'export'])
     writeFileSync(join(damaged, 'log.ndjson'), `${stdout.replace('"sweep-5"', '"sweep-6"')}\n`)
-    const { code, stdout: found } = await runIn(['audit', 'verify', '-o', 'csv'], damaged)
+    const { code, stderr, stdout: found } = await runIn(['audit', 'verify', '-o', 'csv'], damaged)
     expect(code).toBe(4)
     expect(found).toMatch(/^position,stream,revision,reason\r\n5,/)
+    expect(stderr).toBe('the log is not what it was: 1 found after 5 events; the rest was not read\n')
+    const { stdout: json } = await runIn(['audit', 'verify', '-o', 'json'], damaged)
+    expect(JSON.parse(json)).toMatchObject({ ok: false, events: 5, head: null })
   })
 
   it('should call a head that is none a usage error', async () => {
