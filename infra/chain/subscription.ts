@@ -4,19 +4,20 @@ import type { Checkpoint, EventLog, StoredEvent, Subscription } from '../../doma
 /** Tells subscribers in this process that the log has grown. */
 export interface Growth {
   readonly announce: () => void
-  /** Resolves at the next announcement after the call. */
-  readonly next: () => Promise<void>
+  /** Calls back at every announcement until the function that it returns is called. */
+  readonly listen: (listener: () => void) => () => void
 }
 
 export const growth = (): Growth => {
-  let resolve: () => void = () => undefined
-  let next: Promise<void> | null = null
+  const listeners = new Set<() => void>()
   return {
     announce: () => {
-      next = null
-      resolve()
+      for (const listener of listeners) listener()
     },
-    next: () => (next ??= new Promise((settle) => (resolve = settle))),
+    listen: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
   }
 }
 
@@ -31,26 +32,27 @@ export const subscription = (
   handle: (batch: ReadonlyArray<StoredEvent>) => Promise<void>,
 ): Subscription => {
   let stopped = false
+  let announcements = 0
   let wake: () => void = () => undefined
-  const rest = (announced: Promise<void>): Promise<void> =>
+  const rest = (): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, pollMs)
       wake = () => {
         clearTimeout(timer)
         resolve()
       }
-      void announced.then(wake)
     })
   const run = async (): Promise<void> => {
     let position = await checkpoint.load()
     while (!isStopped()) {
-      const announced = grown.next()
+      const before = announcements
       const batch = await readAll(position + 1, batchEventsMax)()
       if (E.isLeft(batch)) throw new Error(`${batch.left.reason}; ${batch.left.mend}`, { cause: batch.left })
       if (isStopped()) return
       const last = batch.right.at(-1)
       if (last === undefined) {
-        await rest(announced)
+        // What was announced while it read may have come too late for it.
+        if (announcements === before) await rest()
         continue
       }
       await handle(batch.right)
@@ -58,8 +60,12 @@ export const subscription = (
       await checkpoint.save(position)
     }
   }
+  const unlisten = grown.listen(() => {
+    announcements++
+    wake()
+  })
   const isStopped = (): boolean => stopped
-  const ended = run()
+  const ended = run().finally(unlisten)
   // Whoever awaits `ended` or `stop` still sees the fault; nobody is made to.
   ended.catch(() => undefined)
   return {
