@@ -10,7 +10,7 @@ export interface PendingAppend {
 
 export type AppendOutcome = E.Either<AppendFault, Appended>
 
-/** Makes all of it durable at once, and says per append what became of it. */
+/** Makes all of it durable at once, and says per append what became of it. What it throws is a bug, and told as a fault. */
 export type Flush = (
   batch: ReadonlyArray<PendingAppend>,
 ) => ReadonlyArray<AppendOutcome> | Promise<ReadonlyArray<AppendOutcome>>
@@ -44,6 +44,13 @@ const busyFault: LogUnavailable = {
   mend: 'append again when earlier appends have been acknowledged',
 }
 
+const brokenFault = (cause: unknown): LogUnavailable => ({
+  type: 'LogUnavailable',
+  kind: 'input-output',
+  reason: `the flush broke off: ${String(cause)}`,
+  mend: 'open the log again; appending the same again is safe',
+})
+
 /**
  * Group commit: appends that arrive while others are being flushed, or in the same turn of the event loop, share the
  * next flush. They are acknowledged in the order in which they came, after the flush.
@@ -65,11 +72,19 @@ export const appendQueue = (flush: Flush): AppendQueue => {
     waitingEvents -= events
     return batch
   }
+  /** Whatever happens, nobody waits for ever, and nothing is thrown across the port. */
+  const outcomesOf = async (batch: ReadonlyArray<Waiting>): Promise<ReadonlyArray<AppendOutcome>> => {
+    try {
+      return await flush(batch)
+    } catch (cause) {
+      return batch.map(() => E.left(brokenFault(cause)))
+    }
+  }
   const drain = async (): Promise<void> => {
     while (waiting.length > 0) {
       await new Promise(setImmediate)
       const batch = takeBatch()
-      const outcomes = await flush(batch)
+      const outcomes = await outcomesOf(batch)
       for (let i = 0; i < batch.length; i++) batch[i]!.settle(outcomes[i]!)
     }
     draining = null
