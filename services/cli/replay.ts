@@ -18,8 +18,7 @@ export const registerReplay: Register = (program, context) => {
         withLog(session, async (log) => {
           const { cell: stream } = session.configuration
           const progress = session.progress('events', await sizeOfCell(session, log))
-          const verdict = fromLog(await verifyReplay(log, stream, progress.at))
-          progress.stop()
+          const verdict = fromLog(await verifyReplay(log, stream, progress.at).finally(progress.stop))
           if (session.style.format === 'table') await session.write(verdictText(verdict))
           else await session.printObject(verdict as unknown as JsonObject)
           return verdict.ok ? exitCodes.done : exitCodes.unverified
