@@ -1,6 +1,6 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
 import type { CellEvent, LeasePart, WorkloadHeld } from '../../domain/planner/cell-event.ts'
-import { durationText, gpusText, instantText } from './wording.ts'
+import { durationText, gpusText, instantText, needText } from './wording.ts'
 
 /** What an event says, for a person, in one line. */
 export const eventText = (event: CellEvent): string => {
@@ -8,7 +8,7 @@ export const eventText = (event: CellEvent): string => {
     case 'WorkloadSubmitted': {
       const { request, class: kind, queue, estimateMs } = event.data
       const asked = estimateMs === null ? '' : `, for ${durationText(estimateMs)}`
-      return `${gpusText(request.devices * request.milli)}${asked}, class ${kind}, queue ${queue}`
+      return `${needText(request)}${asked}, class ${kind}, queue ${queue}`
     }
     case 'WorkloadAdmitted': {
       const { lease, waitedMs, freeMilli } = event.data
@@ -18,7 +18,10 @@ export const eventText = (event: CellEvent): string => {
       return heldText(event.data)
     case 'WorkloadRefused': {
       const { code, needMilli, largestMilli } = event.data
-      return `${code}: needs ${gpusText(needMilli)}, the empty fleet has ${gpusText(largestMilli)} in one place`
+      // What is not counted in thousandths cannot be held against what the fleet has of them.
+      return needMilli === 0
+        ? `${code}: no place of the empty fleet has all of it`
+        : `${code}: needs ${gpusText(needMilli)}, the empty fleet has ${gpusText(largestMilli)} in one place`
     }
     case 'EstimateOverran':
       return `now expected until ${instantText(event.data.expectedEndAt)}`
@@ -50,6 +53,7 @@ const heldText = ({
 }: WorkloadHeld['data']): string => {
   const after = behind === null ? '' : ` ${behind}`
   const start = projectedStartAt === null ? '' : `; by ${instantText(projectedStartAt)}`
+  if (needMilli === 0) return `${code}${after}${start}`
   return `${code}${after}: ${freeMilli / wholeGpu} free, ${largestMilli / wholeGpu} in one place, needs ${needMilli / wholeGpu}${start}`
 }
 

@@ -1,5 +1,5 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
-import { durationText, gpusText, instantText, wrapped } from './wording.ts'
+import { durationText, gpusText, instantText, needText, wrapped } from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -38,13 +38,16 @@ const waitingLines = (why: Waiting): ReadonlyArray<string> => [
 const reasonText = (why: Waiting): string => {
   const needs = needsText(why)
   const free = `${gpusText(why.freeMilli)} free in total`
+  // What is not counted in thousandths cannot be held against how many are free.
+  const counted = why.needMilli > 0
+  const places = counted ? `${free}, ${largestText(why)} in one place` : 'no place has all of it free'
   switch (why.code) {
     case 'WaitingForCapacity':
-      return `it needs ${needs}; ${free}, ${largestText(why)} in one place.`
+      return `it needs ${needs}; ${places}.`
     case 'FragmentedCapacity':
       return `it needs ${needs} in one place; ${free}, but at most ${largestText(why)} in one.`
     case 'BehindInQueue':
-      return `another goes first. It needs ${needs}; ${free}, ${largestText(why)} in one place.`
+      return `another goes first. It needs ${needs}${counted ? `; ${places}` : ''}.`
     case 'WouldDelayReservation':
       return `it needs ${needs} and would fit, but would still run when the head of the queue is due to start there.`
     case 'Misconfigured':
@@ -54,8 +57,9 @@ const reasonText = (why: Waiting): string => {
   }
 }
 
-const needsText = ({ needDevices, needMilli }: Waiting): string => {
+const needsText = ({ needDevices, needMilli, needMemoryMib }: Waiting): string => {
   if (needDevices === 0) return 'CPU and host memory only'
+  if (needMilli === 0) return needText({ devices: needDevices, milli: 0, memoryMib: needMemoryMib })
   if (needMilli === needDevices * wholeGpu) return `${needDevices} whole ${needDevices === 1 ? 'GPU' : 'GPUs'}`
   const share = `${needMilli / needDevices} thousandths`
   return needDevices === 1 ? `${share} of one GPU` : `${share} of each of ${needDevices} GPUs`

@@ -16,7 +16,10 @@ export type Why = {
   readonly queue: string
   readonly class: string
   readonly needDevices: number
+  /** 0 where no device is asked for, or as much of each as its memory makes. */
   readonly needMilli: number
+  /** Of each device. */
+  readonly needMemoryMib: number
   readonly submittedAt: EpochMs
 } & (
   | {
@@ -61,6 +64,7 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
     class: workload.class,
     needDevices: shape.request.devices,
     needMilli: shape.needMilli,
+    needMemoryMib: shape.request.memoryMib,
     submittedAt,
   }
   if (run === null) return { ...common, ...waiting(cell, workload, projection) }

@@ -34,6 +34,21 @@ export const gpusText = (milli: number): string => {
   return `${gpus.toLocaleString('en-US', { maximumFractionDigits: 3 })} ${gpus === 1 ? 'GPU' : 'GPUs'}`
 }
 
+/** What is asked for of devices; `milli` is of each, and 0 where their memory decides it. */
+export interface Need {
+  readonly devices: number
+  readonly milli: number
+  /** Of each device. */
+  readonly memoryMib: number
+}
+
+/** `2 GPUs`, `0.25 GPUs`, `61,440 MiB of each of 6 GPUs`, `no GPU`. */
+export const needText = ({ devices, milli, memoryMib }: Need): string => {
+  if (devices === 0) return 'no GPU'
+  if (milli > 0) return gpusText(devices * milli)
+  return `${memoryMib.toLocaleString('en-US')} MiB of ${devices === 1 ? 'one GPU' : `each of ${devices} GPUs`}`
+}
+
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
 /** Breaks a text at blanks into lines of at most so many characters; lines after the first are indented. */

@@ -4,7 +4,7 @@ import { dryRun, type DryRun } from '../../domain/planner/dry-run.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { termsOf } from '../../domain/workload/terms.ts'
 import { readIntentsFile } from '../../infra/yaml/intents.ts'
-import { durationText, gpusText, instantText } from '../../projections/explain/wording.ts'
+import { durationText, gpusText, instantText, needText } from '../../projections/explain/wording.ts'
 import { exitCodes, invalidInput, VerbFailed } from './exit.ts'
 import { foldedCell } from './folded-cell.ts'
 import { withLog } from './opened-log.ts'
@@ -56,12 +56,12 @@ const planOf = (cell: Cell, intent: WorkloadIntent): DryRun =>
     workload: intent.name,
   })
 
-const planText = (cell: Cell, { name, queue }: WorkloadIntent, plan: DryRun): string => {
-  const lines = planLines(cell, name, queue, plan)
+const planText = (cell: Cell, intent: WorkloadIntent, plan: DryRun): string => {
+  const lines = planLines(cell, intent, plan)
   return lines.map((line) => `${terminalSafe(line)}\n`).join('')
 }
 
-const planLines = (cell: Cell, name: string, queue: string, plan: DryRun): ReadonlyArray<string> => {
+const planLines = (cell: Cell, { name, queue, request }: WorkloadIntent, plan: DryRun): ReadonlyArray<string> => {
   switch (plan.outcome) {
     case 'starts': {
       const { lease, expectedEndAt } = plan.decision.data
@@ -78,9 +78,7 @@ const planLines = (cell: Cell, name: string, queue: string, plan: DryRun): Reado
       const { decision, position, startAt } = plan
       const why = decision === null ? 'nothing decides about its queue' : decision.data.code
       const needs =
-        decision === null
-          ? ''
-          : `; it needs ${gpusText(decision.data.needMilli)}, ${gpusText(decision.data.freeMilli)} free in total`
+        decision === null ? '' : `; it needs ${needText(request)}, ${gpusText(decision.data.freeMilli)} free in total`
       const start = startAt === null ? 'not known' : `${instantText(startAt)} (in ${durationText(startAt - cell.now)})`
       return [
         `${name} would wait in queue ${queue}, position ${position}: ${why}${needs}.`,
@@ -89,10 +87,11 @@ const planLines = (cell: Cell, name: string, queue: string, plan: DryRun): Reado
     }
     case 'refused': {
       const { code, needMilli, largestMilli } = plan.decision.data
-      return [
-        `${name} would be refused: ${code}.`,
-        `  it needs ${gpusText(needMilli)}; the empty fleet has ${gpusText(largestMilli)} in one place of its span`,
-      ]
+      const has =
+        needMilli === 0
+          ? 'no place of the empty fleet has all of it'
+          : `the empty fleet has ${gpusText(largestMilli)} in one place of its span`
+      return [`${name} would be refused: ${code}.`, `  it needs ${needText(request)}; ${has}`]
     }
     case 'not taken':
       return [`${name} would not be taken: ${plan.rejection.type}.`]

@@ -1,6 +1,6 @@
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
-import { durationText, gpusText, instantText } from '../../projections/explain/wording.ts'
+import { durationText, instantText, needText } from '../../projections/explain/wording.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
 import { foldedCell } from './folded-cell.ts'
 import { withLog } from './opened-log.ts'
@@ -43,7 +43,9 @@ type QueueRow = JsonObject & {
   readonly queue: string
   readonly position: number
   readonly workload: string
+  readonly needDevices: number
   readonly needMilli: number
+  readonly needMemoryMib: number
   readonly submittedAt: number
   readonly waitedMs: number
   readonly code: string | null
@@ -68,6 +70,7 @@ const queueRows = (cell: Cell, only: string | undefined, limit: number) => {
         class: workload.class,
         needDevices: workload.shape.request.devices,
         needMilli: workload.shape.needMilli,
+        needMemoryMib: workload.shape.request.memoryMib,
         submittedAt: workload.submittedAt,
         waitedMs: cell.now - workload.submittedAt,
         code: workload.hold?.code ?? null,
@@ -78,11 +81,14 @@ const queueRows = (cell: Cell, only: string | undefined, limit: number) => {
   return { rows, more }
 }
 
+const needsText = ({ needDevices, needMilli, needMemoryMib }: QueueRow): string =>
+  needText({ devices: needDevices, milli: needMilli / Math.max(1, needDevices), memoryMib: needMemoryMib })
+
 const columns: ReadonlyArray<Column<QueueRow>> = [
   { name: 'queue', value: ({ queue }) => queue },
   { name: 'position', value: ({ position }) => position },
   { name: 'workload', value: ({ workload }) => workload, whole: true },
-  { name: 'needs', value: ({ needMilli }) => gpusText(needMilli), whole: true },
+  { name: 'needs', value: needsText, whole: true },
   { name: 'waited', value: ({ waitedMs }) => durationText(waitedMs), whole: true },
   { name: 'reason', value: ({ code }) => code ?? 'PendingEvaluation', whole: true },
 ]

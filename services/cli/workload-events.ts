@@ -1,5 +1,6 @@
 import type { CellEvent } from '../../domain/planner/cell-event.ts'
 import type { EventLog, StoredEvent } from '../../domain/ports/event-log.ts'
+import { eventText } from '../../projections/explain/event-text.ts'
 import { instantText } from '../../projections/explain/wording.ts'
 import { fromLog, sizeOfCell } from './opened-log.ts'
 import type { Session } from './session.ts'
@@ -29,7 +30,6 @@ export const fateOf = async (session: Session, log: EventLog, id: string): Promi
     if (workloadOf(message) === id) last = message as unknown as CellEvent
   if (last === null) return `there is no workload ${id} in the log`
   if (last.type === 'AttemptEnded') return `${id} ended ${instantText(last.at)}; \`leasehold log ${id}\` tells its life`
-  if (last.type === 'WorkloadRefused')
-    return `${id} was refused ${instantText(last.at)}: ${last.data.code}; it needs ${last.data.needMilli} GPU milli, the largest place has ${last.data.largestMilli}`
+  if (last.type === 'WorkloadRefused') return `${id} was refused ${instantText(last.at)}: ${eventText(last)}`
   return `${id} did not wait or run at that time`
 }

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import type { EpochMs } from '../../../domain/kernel/units.ts'
+import type { CellEvent } from '../../../domain/planner/cell-event.ts'
+import { eventText } from '../../../projections/explain/event-text.ts'
+import type { Why } from '../../../projections/explain/why.ts'
+import { whyText } from '../../../projections/explain/why-text.ts'
+import { needText } from '../../../projections/explain/wording.ts'
+
+it.each([
+  [{ devices: 8, milli: 1_000, memoryMib: 61_440 }, '8 GPUs'],
+  [{ devices: 1, milli: 250, memoryMib: 0 }, '0.25 GPUs'],
+  [{ devices: 6, milli: 0, memoryMib: 61_440 }, '61,440 MiB of each of 6 GPUs'],
+  [{ devices: 1, milli: 0, memoryMib: 512 }, '512 MiB of one GPU'],
+  [{ devices: 0, milli: 0, memoryMib: 0 }, 'no GPU'],
+])('should say what is needed: %j', (need, text) => {
+  expect(needText(need)).toBe(text)
+})
+
+const waiting = {
+  at: 60_000 as EpochMs,
+  workload: 'w',
+  queue: 'q',
+  class: 'c',
+  needDevices: 6,
+  needMilli: 0,
+  needMemoryMib: 61_440,
+  submittedAt: 0 as EpochMs,
+  state: 'waiting' as const,
+  code: 'WaitingForCapacity' as const,
+  rule: null,
+  policy: null,
+  heldSince: null,
+  position: 1,
+  ahead: [],
+  aheadCount: 0,
+  freeMilli: 8_500,
+  largestMilli: 0,
+  projectedStartAt: null,
+  projection: 'nothing ends',
+} satisfies Why
+const reasonOf = (why: Partial<typeof waiting> | { code: 'BehindInQueue' }) =>
+  whyText({ ...waiting, ...why }).split('\n')[1]
+
+it('should hold no thousandths against a need that is not counted in them', () => {
+  expect(reasonOf({})).toBe(
+    'Reason     WaitingForCapacity: it needs 61,440 MiB of each of 6 GPUs; no place has all of it free.',
+  )
+  expect(reasonOf({ needDevices: 0, needMemoryMib: 0 })).toBe(
+    'Reason     WaitingForCapacity: it needs CPU and host memory only; no place has all of it free.',
+  )
+  expect(reasonOf({ code: 'BehindInQueue' })).toBe(
+    'Reason     BehindInQueue: another goes first. It needs 61,440 MiB of each of 6 GPUs.',
+  )
+  const room = { freeMilli: 8_500, largestMilli: 0, needMilli: 0, needDevices: 6, rule: 'r', workload: 'w' }
+  const held = { ...room, code: 'WaitingForCapacity', behind: null, projectedStartAt: null }
+  expect(eventText({ type: 'WorkloadHeld', at: 0, data: held } as unknown as CellEvent)).toBe('WaitingForCapacity')
+  const refused = { ...room, code: 'ExceedsFleet', rule: 'fleet' }
+  expect(eventText({ type: 'WorkloadRefused', at: 0, data: refused } as unknown as CellEvent)).toBe(
+    'ExceedsFleet: no place of the empty fleet has all of it',
+  )
+})
