@@ -50,7 +50,6 @@ export class Pass {
   readonly reservations: Reservation[] = []
   private readonly rules: PlacementRules
   private readonly overran = new Map<Workload, number>()
-  private shadowsUsed = 0
   private readonly freed: ReadonlyArray<number>
   /** What fits nowhere now is held by want of capacity alone, so that only freed nodes need be looked at again. */
   private readonly onlyCapacityHolds: boolean
@@ -95,9 +94,13 @@ export class Pass {
       for (const part of placement.parts) this.cell.fleet.give(workload.shape, part)
   }
 
-  /** A place that could be kept for such a request, as things stand in this pass. */
+  /**
+   * A place that could be kept for such a request, as things stand in this pass. Unless it is kept among the
+   * `reservations`, the next one is worked out on the same shadow.
+   */
   reserve(shape: Shape): Reservation {
-    return new Reservation(shape, this.cell.fleet, this.cell.shadow(this.shadowsUsed++), this.expectedEnds())
+    const shadow = this.cell.shadow(this.reservations.length)
+    return new Reservation(shape, this.cell.fleet, shadow, this.expectedEnds())
   }
 
   private findOverruns(): void {
