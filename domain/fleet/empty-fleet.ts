@@ -1,5 +1,6 @@
 import { wholeGpu } from '../kernel/units.ts'
 import type { Fleet, NodeSpec } from './fleet.ts'
+import { hostedDevices } from './placement.ts'
 import type { Shape } from './shape.ts'
 
 /** Whether a request could ever run: what the fleet would hold of it with nothing on it and every node ready. */
@@ -36,18 +37,12 @@ export const emptyFleetVerdict = (fleet: Fleet, shape: Shape): EmptyFleetVerdict
 }
 
 const roomOnEmpty = (spec: NodeSpec, shape: Shape): { readonly devices: number; readonly holdsHost: boolean } => {
-  const { cpuMilli, hostMemoryMib, memoryMib, devices, span } = shape.request
+  const { cpuMilli, hostMemoryMib, memoryMib, span } = shape.request
   const cpu = spec.cpuMilli ?? Infinity
   const host = spec.hostMemoryMib ?? Infinity
   const holdsHost = cpu >= cpuMilli && host >= hostMemoryMib
   if (memoryMib > 0 && spec.deviceMemoryMib !== null && spec.deviceMemoryMib < memoryMib)
     return { devices: 0, holdsHost }
   if (span === 'node') return { devices: holdsHost ? spec.devices : 0, holdsHost }
-  let room = Math.min(devices, spec.devices)
-  while (
-    room > 0 &&
-    (Math.ceil((cpuMilli * room) / devices) > cpu || Math.ceil((hostMemoryMib * room) / devices) > host)
-  )
-    room--
-  return { devices: room, holdsHost }
+  return { devices: hostedDevices(shape, spec.devices, cpu, host), holdsHost }
 }

@@ -1,6 +1,7 @@
 import { assert } from '../kernel/decider.ts'
 import { wholeGpu } from '../kernel/units.ts'
 import type { LeasePart, NodeHealth, NodeRegistered } from '../planner/cell-event.ts'
+import { partOf } from '../workload/request.ts'
 import { CapacityTree } from './capacity-tree.ts'
 import type { Shape } from './shape.ts'
 
@@ -164,10 +165,8 @@ export class Fleet {
       this.deviceMemoryFree[first + index] = memoryFree
     }
     // Where a workload spans nodes, each gives its part of CPU and host memory.
-    const all = devices.length === wanted
-    if (cpuMilli > 0) this.cpuFree[node]! -= sign * (all ? cpuMilli : Math.ceil((cpuMilli * devices.length) / wanted))
-    if (hostMemoryMib > 0)
-      this.hostFree[node]! -= sign * (all ? hostMemoryMib : Math.ceil((hostMemoryMib * devices.length) / wanted))
+    if (cpuMilli > 0) this.cpuFree[node]! -= sign * partOf(cpuMilli, devices.length, wanted)
+    if (hostMemoryMib > 0) this.hostFree[node]! -= sign * partOf(hostMemoryMib, devices.length, wanted)
     this.refresh(node)
   }
 

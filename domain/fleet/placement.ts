@@ -1,4 +1,5 @@
 import { wholeGpu } from '../kernel/units.ts'
+import { partOf } from '../workload/request.ts'
 import type { Fleet, PlacementPart } from './fleet.ts'
 import type { Shape } from './shape.ts'
 
@@ -28,6 +29,15 @@ export const devicesThatHold = (fleet: Fleet, shape: Shape, node: number): numbe
   return count
 }
 
+/** Of so many devices, how many the request would take: as many as it wants and CPU and host memory are there for. */
+export const hostedDevices = ({ request }: Shape, devices: number, cpuFree: number, hostFree: number): number => {
+  const { cpuMilli, hostMemoryMib, devices: wanted } = request
+  let room = Math.min(wanted, devices)
+  while (room > 0 && (partOf(cpuMilli, room, wanted) > cpuFree || partOf(hostMemoryMib, room, wanted) > hostFree))
+    room--
+  return room
+}
+
 /** Whether the node holds the whole request now. */
 export const fitsNode = (fleet: Fleet, shape: Shape, node: number): boolean => {
   const { cpuMilli, hostMemoryMib, devices } = shape.request
@@ -39,7 +49,7 @@ export const fitsNode = (fleet: Fleet, shape: Shape, node: number): boolean => {
 /** First node from `from` on, in order of registration, that holds the whole request now; -1 when none does. */
 export const nextFit = (fleet: Fleet, shape: Shape, from: number): number => {
   for (let node = fleet.tree.next(from, shape.least); node >= 0; node = fleet.tree.next(node + 1, shape.least))
-    if (node < fleet.nodes.length && fitsNode(fleet, shape, node)) return node
+    if (fitsNode(fleet, shape, node)) return node
   return -1
 }
 

@@ -1,6 +1,6 @@
 import { wholeGpu } from '../kernel/units.ts'
 import type { Fleet, PlacementPart } from './fleet.ts'
-import { devicesThatHold, nextFit, partOn, pickDevices, type DevicePick } from './placement.ts'
+import { devicesThatHold, hostedDevices, nextFit, partOn, pickDevices, type DevicePick } from './placement.ts'
 import type { Shape } from './shape.ts'
 
 /** Lower is better; equal ranks go by order of registration. Null: in order of registration. */
@@ -59,10 +59,8 @@ const isPlain = ({ whole, request }: Shape): boolean =>
 const nodesWithRoom = (fleet: Fleet, shape: Shape): number[] => {
   const least = { ...shape.least, wholeDevices: shape.whole ? 1 : 0, cpuMilli: 0, hostMemoryMib: 0 }
   const nodes: number[] = []
-  for (let node = fleet.tree.next(0, least); node >= 0; node = fleet.tree.next(node + 1, least)) {
-    if (node >= fleet.nodes.length) break
+  for (let node = fleet.tree.next(0, least); node >= 0; node = fleet.tree.next(node + 1, least))
     if (roomOn(fleet, shape, node) > 0) nodes.push(node)
-  }
   return nodes
 }
 
@@ -81,16 +79,8 @@ const byDomain = (fleet: Fleet, nodes: ReadonlyArray<number>): ReadonlyMap<strin
 
 /** Devices of the node that the gang could take, bounded by the CPU and host memory that go with them. */
 const roomOn = (fleet: Fleet, shape: Shape, node: number): number => {
-  const { cpuMilli, hostMemoryMib, devices } = shape.request
   if (!fleet.accepts(shape, node)) return 0
-  let room = Math.min(devices, devicesThatHold(fleet, shape, node))
-  while (
-    room > 0 &&
-    (Math.ceil((cpuMilli * room) / devices) > fleet.cpuFree[node]! ||
-      Math.ceil((hostMemoryMib * room) / devices) > fleet.hostFree[node]!)
-  )
-    room--
-  return room
+  return hostedDevices(shape, devicesThatHold(fleet, shape, node), fleet.cpuFree[node]!, fleet.hostFree[node]!)
 }
 
 const gather = (

@@ -29,15 +29,14 @@ import {
 import { found, nearest, shown } from '../kernel/wording.ts'
 import { decodedPolicy } from '../policy/allocation-policy.codec.ts'
 import type { Substitute } from '../workload/intent.ts'
-import type { PlacementRequest, Span } from '../workload/request.ts'
+import { requestDevicesMax, requestModelsMax, type PlacementRequest, type Span } from '../workload/request.ts'
 import { unstatedTerms, type WorkloadTerms } from '../workload/terms.ts'
 import { cellEventVersions, type CellEvent, type CellInput, type NodeHealth } from './cell-event.ts'
 
-/** Most devices in one node, and of one workload. */
+/** Most devices in one node. */
 export const nodeDevicesMax = 65_536
-const workloadDevicesMax = 1_000_000
 const attemptsMax = 1_000_000
-const modelsMax = 64
+const substitutesMax = 64
 /** Longest line of facts, in UTF-16 units. */
 export const factLengthMax = 1_048_576
 
@@ -50,14 +49,14 @@ const milliseconds = wholeNumber<DurationMs>(0, durationMax)
 const request: Reader<PlacementRequest> = record(
   {
     cpuMilli: needed(wholeNumber<CpuMilli>(0, cpuMaxMilli)),
-    devices: needed(devices(workloadDevicesMax)),
+    devices: needed(devices(requestDevicesMax)),
     hostMemoryMib: needed(wholeNumber<Mebibytes>(0, memoryMaxMib)),
     memoryMib: needed(wholeNumber<Mebibytes>(0, memoryMaxMib)),
     milli: needed(wholeNumber<GpuMilli>(0, wholeGpu)),
     models: needed(
       nullable(
         built(
-          listOf(name, 1, modelsMax, (model) => model),
+          listOf(name, 1, requestModelsMax, (model) => model),
           (models) => models.toSorted(),
         ),
       ),
@@ -71,8 +70,8 @@ const request: Reader<PlacementRequest> = record(
 )
 
 const substitute: Reader<Substitute> = record({
-  accelerators: needed(listOf(name, 1, modelsMax, (model) => model)),
-  count: needed(wholeNumber(1, workloadDevicesMax)),
+  accelerators: needed(listOf(name, 1, requestModelsMax, (model) => model)),
+  count: needed(wholeNumber(1, requestDevicesMax)),
   recompileCostMs: needed(milliseconds),
   requiresRecompile: needed(flag),
 })
@@ -83,8 +82,8 @@ const terms: Reader<WorkloadTerms> = record({
   elasticity: needed(
     nullable(
       record({
-        maxReplicas: needed(wholeNumber(1, workloadDevicesMax)),
-        minReplicas: needed(wholeNumber(1, workloadDevicesMax)),
+        maxReplicas: needed(wholeNumber(1, requestDevicesMax)),
+        minReplicas: needed(wholeNumber(1, requestDevicesMax)),
         resizeCostMs: needed(milliseconds),
       }),
     ),
@@ -99,7 +98,7 @@ const terms: Reader<WorkloadTerms> = record({
     }),
   ),
   submitter: needed(name),
-  substitutable: needed(listOf(substitute, 0, modelsMax)),
+  substitutable: needed(listOf(substitute, 0, substitutesMax)),
 })
 
 /** Members in ascending order: what is decoded is stored as it is. */

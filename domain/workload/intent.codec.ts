@@ -22,14 +22,12 @@ import { cpu, cpuText, duration, durationText, instant, instantText, memory, mem
 import { found } from '../kernel/wording.ts'
 import { wholeGpu, type CpuMilli, type DurationMs, type GpuMilli, type Mebibytes } from '../kernel/units.ts'
 import type { WorkloadIntent } from './intent.ts'
-import type { Span } from './request.ts'
+import { requestDevicesMax, requestModelsMax, type Span } from './request.ts'
 import { defaultGracePeriodMs } from './terms.ts'
 
 const apiVersion = 'capacity.leasehold.dev/v1'
 const kind = 'WorkloadIntent'
 
-const devicesMax = 1_000_000
-const modelsMax = 64
 const substitutesMax = 64
 
 /** What a document says for how far its devices may lie apart, and what it means. */
@@ -40,7 +38,7 @@ const none = 0 as DurationMs
 
 /** Models that are all equally good, sorted: one name, or a list of them. */
 const accelerators: Reader<ReadonlyArray<string>> = (() => {
-  const models = listOf(name, 1, modelsMax, (model) => model)
+  const models = listOf(name, 1, requestModelsMax, (model) => model)
   return {
     ...models,
     expected: 'the name of an accelerator, or a list of names that are all equally good',
@@ -65,7 +63,7 @@ const share: Reader<GpuMilli> = (() => {
 const substitute = record(
   {
     accelerator: needed(accelerators),
-    count: needed(wholeNumber(1, devicesMax)),
+    count: needed(wholeNumber(1, requestDevicesMax)),
     requiresRecompile: optional(flag, false),
     recompileCost: optional(duration(0), none),
   },
@@ -84,7 +82,7 @@ const spec = record(
     preferred: needed(
       record({
         accelerator: optional(accelerators, null),
-        count: needed(wholeNumber(0, devicesMax)),
+        count: needed(wholeNumber(0, requestDevicesMax)),
         share: optional(share, null),
         memory: optional(memory(1), null),
       }),
@@ -106,8 +104,8 @@ const spec = record(
     ),
     elasticity: optional(
       record({
-        minReplicas: optional(wholeNumber(1, devicesMax), null),
-        maxReplicas: optional(wholeNumber(1, devicesMax), null),
+        minReplicas: optional(wholeNumber(1, requestDevicesMax), null),
+        maxReplicas: optional(wholeNumber(1, requestDevicesMax), null),
         resizeCost: optional(duration(0), none),
       }),
       null,

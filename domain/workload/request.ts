@@ -20,5 +20,16 @@ export interface PlacementRequest {
   readonly span: Span
 }
 
+/** Most devices of one request, and most models that it may name, whatever form it comes in. */
+export const requestDevicesMax = 1_000_000
+export const requestModelsMax = 64
+
+/**
+ * Of an amount for the whole request, CPU or host memory, the part that goes with `taken` of its devices, rounded up.
+ * Exact: an amount is below 2^31, and the devices are at most `requestDevicesMax`.
+ */
+export const partOf = (amount: number, taken: number, devices: number): number =>
+  taken === devices ? amount : Math.ceil((amount * taken) / devices)
+
 /** GPU milli that the request counts for in totals: devices x thousandths. */
 export const requestedMilli = (request: PlacementRequest): number => request.devices * request.milli

@@ -5,7 +5,7 @@ import type { CpuMilli, DurationMs, EpochMs, GpuMilli, Mebibytes } from '../../d
 import { wholeGpu } from '../../domain/kernel/units.ts'
 import type { RecordedRun } from '../../domain/simulation/recorded-run.ts'
 import type { TraceJob } from '../../domain/simulation/trace-job.ts'
-import type { Span } from '../../domain/workload/request.ts'
+import { requestDevicesMax, requestModelsMax, type Span } from '../../domain/workload/request.ts'
 import type { JobField } from './column-map.ts'
 import type { FaultList } from './fault-list.ts'
 import { numberText } from './number-text.ts'
@@ -44,10 +44,8 @@ export interface JobTable {
 }
 
 export const jobsMax = 2_000_000
-export const gpusPerJobMax = 1_000_000
 /** 9999-12-31T23:59:59.999Z */
 const instantMsMax = 253_402_300_799_999
-const modelsMax = 64
 
 export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
   const jobs: Array<TraceJob> = []
@@ -132,7 +130,7 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     const set = [...new Set(cell.split('|').map((model) => model.trim()))].sort()
     const objection = set.map(nameObjection).find((found) => found !== null)
     if (objection !== undefined) refuse(at, `${shown(cell)}: a model ${objection}`, 'join their names with one |')
-    if (set.length > modelsMax) refuse(at, `has ${set.length} models`, `the most is ${modelsMax}`)
+    if (set.length > requestModelsMax) refuse(at, `has ${set.length} models`, `the most is ${requestModelsMax}`)
     specs.set(cell, set)
     return set
   }
@@ -155,7 +153,7 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     const milliIsStated = column.milli !== undefined && cells[column.milli.index] !== ''
     if (count > 0 && count < 1 && !milliIsStated) return [1, Math.ceil(Math.round(count * 1e9) / 1e6)]
     if (cells[column.gpus.index] === '') refuse(column.gpus, 'is empty', 'write 0 for a job without GPUs')
-    const devices = amount(column.gpus, gpusPerJobMax, 1, 0)
+    const devices = amount(column.gpus, requestDevicesMax, 1, 0)
     if (count > 0 && !Number.isInteger(count))
       refuse(column.gpus, `${shown(cells[column.gpus.index]!)} is not a whole number`, 'several GPUs are whole ones')
     if (devices === 0) return [0, 0]
