@@ -10,7 +10,7 @@ export interface PendingAppend {
 
 export type AppendOutcome = E.Either<AppendFault, Appended>
 
-/** Makes all of it durable at once, and says per append what became of it. What it throws is a bug, and told as a fault. */
+/** Makes all of it durable at once, and says per append what became of it. It throws only what a bug does. */
 export type Flush = (
   batch: ReadonlyArray<PendingAppend>,
 ) => ReadonlyArray<AppendOutcome> | Promise<ReadonlyArray<AppendOutcome>>

@@ -13,7 +13,7 @@ const pageMax = 2_000
 export interface ReplayFinding {
   readonly stream: string
   readonly revision: number
-  /** The message that the log holds there, or what differs of its envelope; null: nothing, where a decision should follow. */
+  /** The message that the log holds there, or its envelope; null: nothing, where a decision should follow. */
   readonly stored: Json
   /** The same as it is decided; null: nothing, where the log holds a decision. */
   readonly decided: Json
