@@ -11,13 +11,20 @@ export interface SimulationReport {
   readonly refused: number
   /** Jobs that waited longer than no time at all. */
   readonly waiting: number | null
+  /** Jobs that still waited when nothing more could happen; they are in no figure of waits. */
+  readonly neverStarted: number | null
   readonly sumWaitS: number | null
   readonly meanWaitS: number | null
   readonly p50WaitS: number | null
   readonly p90WaitS: number | null
   readonly p99WaitS: number | null
   readonly maxWaitS: number | null
+  /** The job that waited longest, the first to come of several. */
+  readonly maxWaitJob: string | null
+  /** When that job came. */
+  readonly maxWaitFromS: number | null
   readonly meanWaitByClass: { readonly [kind: string]: number } | null
+  readonly meanWaitByQueue: { readonly [queue: string]: number } | null
   readonly meanWaitByGpus: { readonly [gpus: string]: number } | null
   /** Mean time from submission to end. */
   readonly meanJctS: number | null
@@ -42,7 +49,9 @@ export interface SimulationReport {
 }
 
 interface SimulatedJob {
+  readonly id: string
   readonly kind: string
+  readonly queue: string
   readonly request: PlacementRequest
   readonly submitAt: number
   startAt: number | null
@@ -61,8 +70,9 @@ export class SimulationLedger {
 
   follow(input: CellInput, decisions: ReadonlyArray<CellDecision>, cell: Cell): void {
     if (input.type === 'WorkloadSubmitted') {
-      const { class: kind, request, workload } = input.data
-      this.jobs.set(workload, { kind, request, submitAt: input.at, startAt: null, endAt: null, refused: false })
+      const { class: kind, queue, request, workload: id } = input.data
+      const fixed = { id, kind, queue, request, submitAt: input.at }
+      this.jobs.set(id, { ...fixed, startAt: null, endAt: null, refused: false })
     }
     if (input.type === 'AttemptEnded') this.jobs.get(input.data.workload)!.endAt = input.at
     for (const { type, at, data } of decisions) {
@@ -79,6 +89,7 @@ export class SimulationLedger {
     const started = all.filter((job) => job.startAt !== null)
     const waitsMs = started.map((job) => job.startAt! - job.submitAt)
     const waits = durations(waitsMs)
+    const longest = longestWait(started)
     const ended = all.filter((job) => job.endAt !== null)
     const submits = all.filter((job) => !job.refused).map((job) => job.submitAt)
     const first = leastOf(submits)
@@ -89,13 +100,17 @@ export class SimulationLedger {
       jobs: all.length,
       refused: all.filter((job) => job.refused).length,
       waiting: waitsMs.filter((wait) => wait > 0).length,
+      neverStarted: all.filter((job) => job.startAt === null && !job.refused).length,
       sumWaitS: waits?.sumS ?? 0,
       meanWaitS: waits?.meanS ?? null,
       p50WaitS: waits?.p50S ?? null,
       p90WaitS: waits?.p90S ?? null,
       p99WaitS: waits?.p99S ?? null,
       maxWaitS: waits?.maxS ?? null,
+      maxWaitJob: longest?.id ?? null,
+      maxWaitFromS: longest === null ? null : longest.submitAt / 1000,
       meanWaitByClass: meansS(started, (job) => job.kind),
+      meanWaitByQueue: meansS(started, (job) => job.queue),
       meanWaitByGpus: meansS(started, (job) => String(job.request.devices)),
       meanJctS: ended.length === 0 ? null : sumOf(ended, (job) => job.endAt! - job.submitAt) / ended.length / 1000,
       queueNonEmptyS: this.queuedMs / 1000,
@@ -146,13 +161,17 @@ const nothing: SimulationReport = {
   jobs: 0,
   refused: 0,
   waiting: null,
+  neverStarted: null,
   sumWaitS: null,
   meanWaitS: null,
   p50WaitS: null,
   p90WaitS: null,
   p99WaitS: null,
   maxWaitS: null,
+  maxWaitJob: null,
+  maxWaitFromS: null,
   meanWaitByClass: null,
+  meanWaitByQueue: null,
   meanWaitByGpus: null,
   meanJctS: null,
   queueNonEmptyS: null,
@@ -170,6 +189,14 @@ const nothing: SimulationReport = {
   partialFreeMilli: null,
   free8GpuNodes: null,
   firstUnplaced: null,
+}
+
+/** Null when none waited. */
+const longestWait = (started: ReadonlyArray<SimulatedJob>): SimulatedJob | null => {
+  let longest: SimulatedJob | null = null
+  for (const job of started)
+    if (job.startAt! - job.submitAt > (longest === null ? 0 : longest.startAt! - longest.submitAt)) longest = job
+  return longest
 }
 
 const meansS = (jobs: ReadonlyArray<SimulatedJob>, keyOf: (job: SimulatedJob) => string) => {

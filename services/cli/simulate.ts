@@ -19,6 +19,7 @@ import { readNodeList } from '../../infra/traces/node-list.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { readDocumentFile } from '../../infra/yaml/document.ts'
 import { keepSnapshot } from '../decide/fold.ts'
+import { durationText } from '../../projections/explain/wording.ts'
 import type { RunFault } from '../decide/run.ts'
 import { simulate, type Scenario, type Simulated } from '../decide/simulate.ts'
 import { exitCodes, invalidInput, logUnavailable, VerbFailed } from './exit.ts'
@@ -91,6 +92,8 @@ const scenarioFrom = async (session: Session, file: string, flags: SimulateFlags
     const reason = flags.nodes === undefined ? 'no fleet is given' : 'two fleets are given'
     faults.push({ path: '--nodes', reason, mend: 'give either --nodes N or --node-list FILE' })
   }
+  if (flags.gpusPerNode !== undefined && flags.nodeList !== undefined)
+    faults.push({ path: '--gpus-per-node', reason: 'the list says how many', mend: 'leave it out, or use --nodes' })
   if (flags.loadTo !== undefined && !fill)
     faults.push({ path: '--load-to', reason: 'needs a fill', mend: 'add --static-fill' })
   const trace = await traceFrom(file, flags, faults)
@@ -221,6 +224,12 @@ const printSimulated = async (session: Session, simulated: Simulated & { readonl
   if (session.style.format !== 'table') return session.printObject(all)
   await session.printObject(Object.fromEntries(readable(all)))
   if (session.origins.data === 'default') session.note('The log was not kept: add --data FOLDER to keep it.')
+  else if (report.maxWaitJob !== null) {
+    const { maxWaitJob: id, maxWaitS, maxWaitFromS } = report
+    const halfWay = Math.floor(maxWaitFromS! * 1000 + maxWaitS! * 500)
+    session.note(`${id} waited longest, ${durationText(maxWaitS! * 1000)}. Why, half-way through:`)
+    session.note(`  leasehold why ${id} --at ${halfWay} --data ${session.configuration.data}`)
+  }
 }
 
 /** What no figure shows: jobs that still wait when nothing more can happen, and why. */

@@ -142,6 +142,7 @@ describe('a workload in the standard format', () => {
 describe('what simulate prints as JSON', () => {
   const timedOnly = [
     ...['waiting', 'sumWaitS', 'meanWaitS', 'p50WaitS', 'p90WaitS', 'p99WaitS', 'maxWaitS', 'meanWaitByClass'],
+    ...['neverStarted', 'maxWaitJob', 'maxWaitFromS', 'meanWaitByQueue'],
     ...['meanWaitByGpus', 'meanJctS', 'queueNonEmptyS', 'meanFreeMilliWhileQueued', 'firstSubmitS', 'lastEndS', 'util'],
   ]
   const filledOnly = [
@@ -158,7 +159,9 @@ describe('what simulate prints as JSON', () => {
     const filled = await simulated([file, '--nodes', '2', '--static-fill'])
     for (const printed of [ran, filled])
       expect(Object.keys(printed)).toEqual(expect.arrayContaining([...both, ...timedOnly, ...filledOnly]))
-    expect(nullsOf(ran).sort()).toEqual([...filledOnly, 'meanFreeMilliWhileQueued'].sort())
+    expect(nullsOf(ran).sort()).toEqual(
+      [...filledOnly, 'maxWaitFromS', 'maxWaitJob', 'meanFreeMilliWhileQueued'].sort(),
+    )
     expect(nullsOf(filled).sort()).toEqual([...timedOnly, 'firstUnplaced'].sort())
     expect(filled).toMatchObject({ placed: 3, freeGpus: 3, partialGpus: 1, partialFreeMilli: 750, free8GpuNodes: 0 })
     const nothingPlaced = await simulated([file, '--nodes', '1', '--gpus-per-node', '0'])

@@ -47,13 +47,17 @@ describe('figures of a run by time', () => {
       jobs: 4,
       refused: 1,
       waiting: 2,
+      neverStarted: 0,
       sumWaitS: 33,
       meanWaitS: 11,
       p50WaitS: 8,
       p90WaitS: 8 + 0.8 * 17,
       p99WaitS: 8 + 0.98 * 17,
       maxWaitS: 25,
+      maxWaitJob: 'c',
+      maxWaitFromS: 105,
       meanWaitByClass: { BE: 8, LS: 12.5 },
+      meanWaitByQueue: { q0: 11 },
       meanWaitByGpus: { '1': 11 },
       meanJctS: (10 + 28 + 55) / 3,
       // From 102, when b came, to 130, when c started; from 110 on nothing of the device is free, as before.
@@ -92,6 +96,11 @@ describe('figures of a run by time', () => {
     expect(report.meanFreeMilliWhileQueued).toBe((4 * 1250 + 4 * 1750) / 8)
     expect(report.meanWaitByGpus).toEqual({ '1': 0, '2': 8 })
     expect(report.lastEndS).toBe(15)
+  })
+
+  it('should count what never starts, in no figure of waits', async () => {
+    const { report } = await reportOf([...jobs, jobOf('lost', 200, 5, { queue: 'unknown' })], [nodeOf('n0', 1)])
+    expect(report).toMatchObject({ jobs: 5, refused: 1, waiting: 2, neverStarted: 1, maxWaitJob: 'c' })
   })
 
   it('should interpolate percentiles at exact ranks', async () => {
