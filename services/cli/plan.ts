@@ -29,12 +29,20 @@ export const registerPlan: Register = (program, context) => {
         return withLog(session, async (log) => {
           const { cell } = await foldedCell(session, log, at)
           if (cell.fleet.nodes.length === 0) throw new VerbFailed(exitCodes.failed, 'the log knows no fleet')
-          const plans = read.right.map((intent) => ({ intent, plan: planOf(cell, intent) }))
+          const plans = read.right.map((intent) => {
+            const plan = planOf(cell, intent)
+            return { intent, plan, notes: notesOn(intent, plan) }
+          })
+          if (plans.length > 1) session.note('Each is planned as if the others were not there.')
           if (session.style.format === 'table')
-            for (const { intent, plan } of plans) await session.write(planText(cell, intent, plan))
+            for (const { intent, plan, notes } of plans) await session.write(planText(cell, intent, plan, notes))
           else
             await session.printRows<JsonObject>(
-              plans.map(({ intent, plan }) => ({ workload: intent.name, ...(plan as unknown as JsonObject) })),
+              plans.map(({ intent, plan, notes }) => ({
+                workload: intent.name,
+                ...(plan as unknown as JsonObject),
+                notes,
+              })),
               ['workload', 'outcome', 'startAt'].map((name) => ({ name, value: (row) => row[name] ?? null })),
             )
           return plans.some(({ plan }) => plan.outcome === 'refused' || plan.outcome === 'not taken')
@@ -56,8 +64,26 @@ const planOf = (cell: Cell, intent: WorkloadIntent): DryRun =>
     workload: intent.name,
   })
 
-const planText = (cell: Cell, intent: WorkloadIntent, plan: DryRun): string => {
-  const lines = planLines(cell, intent, plan)
+/** What an intent states that this release does not decide by, and a deadline that the plan does not meet. */
+const notesOn = (intent: WorkloadIntent, plan: DryRun): ReadonlyArray<string> => {
+  const { budget, deadline, elasticity, expectedDurationMs, modelFamily, preemption, substitutable } = intent
+  const idle = [
+    ...(budget === null ? [] : ['budget']),
+    ...(modelFamily === null ? [] : ['modelFamily']),
+    ...(substitutable.length === 0 ? [] : ['substitutable']),
+    ...(elasticity === null ? [] : ['elasticity']),
+    ...(preemption.tolerated ? ['preemption'] : []),
+  ]
+  const notes = idle.length === 0 ? [] : [`recorded, and not decided by yet: ${idle.join(', ')}`]
+  const startAt = 'startAt' in plan ? plan.startAt : null
+  const endAt = startAt === null ? null : startAt + (expectedDurationMs ?? 0)
+  if (deadline !== null && endAt !== null && endAt > deadline)
+    notes.push(`too late for its deadline ${instantText(deadline)}, by ${durationText(endAt - deadline)}`)
+  return notes
+}
+
+const planText = (cell: Cell, intent: WorkloadIntent, plan: DryRun, notes: ReadonlyArray<string>): string => {
+  const lines = [...planLines(cell, intent, plan), ...notes.map((note) => `  ${note}`)]
   return lines.map((line) => `${terminalSafe(line)}\n`).join('')
 }
 
