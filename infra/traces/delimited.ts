@@ -1,6 +1,6 @@
 import { nearest, shown } from '../../domain/kernel/wording.ts'
 import { CsvError, parse } from 'csv-parse/sync'
-import type { Column, RowSink } from './job-table.ts'
+import { jobTable, type Column, type JobTable, type JobTableShape, type RowSink } from './job-table.ts'
 import type { FaultList } from './fault-list.ts'
 import type { FileUnreadable } from '../host/file-unreadable.ts'
 import { lineBytesMax, readLines } from './lines.ts'
@@ -120,6 +120,27 @@ export const findColumns = <Key>(
     faults.add({ path: name, line, reason, mend: mendColumn(names, meant) })
   }
   return faults.count() > before ? null : found
+}
+
+/**
+ * A job list of the wanted columns; null: its header has faults, which are told.
+ * @param shapeOf how the rows become jobs, given the columns that are there; null: not at all, and its faults say why
+ */
+export const readJobTable = async <Key>(
+  file: string,
+  wanted: ReadonlyArray<Wanted<Key>>,
+  shapeOf: (columns: ReadonlyMap<Key, Column>, line: number) => JobTableShape | null,
+  faults: FaultList,
+): Promise<readonly [FileUnreadable | null, JobTable | null]> => {
+  let table: JobTable | null = null
+  const down = await readDelimited(file, faults, (names, line) => {
+    const columns = findColumns(names, line, wanted, faults)
+    const shape = columns === null ? null : shapeOf(columns, line)
+    if (shape === null) return null
+    table = jobTable(shape, faults)
+    return table.add
+  })
+  return [down, table]
 }
 
 /** As `nearest`, but sure enough to refuse a file for: short names lie near too many others. */

@@ -1,7 +1,7 @@
 import type { JobField } from './column-map.ts'
-import { findColumns, readDelimited, type Wanted } from './delimited.ts'
+import { readJobTable, type Wanted } from './delimited.ts'
 import type { FaultList } from './fault-list.ts'
-import { jobTable, type JobTable } from './job-table.ts'
+import type { JobTable } from './job-table.ts'
 import type { FileUnreadable } from '../host/file-unreadable.ts'
 import type { Span } from '../../domain/workload/request.ts'
 
@@ -25,25 +25,21 @@ const wanted: ReadonlyArray<Wanted<Key>> = [
 ]
 
 /** Times are seconds from the start of the trace; a pod runs from its creation to its deletion. */
-export const readOpenb = async (
+export const readOpenb = (
   file: string,
   span: Span,
   faults: FaultList,
-): Promise<readonly [FileUnreadable | null, JobTable | null]> => {
-  let table: JobTable | null = null
-  const down = await readDelimited(file, faults, (names, line) => {
-    const columns = findColumns(names, line, wanted, faults)
-    if (columns === null) return null
-    const phase = columns.get('phase')
-    const scheduled = columns.get('scheduled')
-    const fields = [...columns].flatMap(([key, column]) => (isRecord(key) ? [] : [[key, column] as const]))
-    table = jobTable(
-      { columns: new Map(fields), unitMs: 1000, span, wholeGangs: true, sparse: false, phase, scheduled },
-      faults,
-    )
-    return table.add
-  })
-  return [down, table]
-}
+): Promise<readonly [FileUnreadable | null, JobTable | null]> =>
+  readJobTable(
+    file,
+    wanted,
+    (columns) => {
+      const fields = [...columns].flatMap(([key, column]) => (isRecord(key) ? [] : [[key, column] as const]))
+      const phase = columns.get('phase')
+      const scheduled = columns.get('scheduled')
+      return { columns: new Map(fields), unitMs: 1000, span, wholeGangs: true, sparse: false, phase, scheduled }
+    },
+    faults,
+  )
 
 const isRecord = (key: Key): key is 'phase' | 'scheduled' => key === 'phase' || key === 'scheduled'
