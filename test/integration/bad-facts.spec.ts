@@ -72,6 +72,9 @@ describe('facts', () => {
       lineOf('node-other', nodeFact('node-0', 3)),
       lineOf('tick 2', tick(40)),
       lineOf('after', tick(40)),
+      // The same fact after the end of what it brought, and a name that is used again.
+      lineOf('w', submission('w', 8)),
+      lineOf('w-anew', submission('w', 8, 41)),
     ])
     expect(told.code).toBe(0)
     expect(told.answers.slice(5).map(({ id, outcome, reason }) => [id, outcome, reason ?? ''].join(': '))).toEqual([
@@ -93,6 +96,8 @@ describe('facts', () => {
       'node-other: refused: node node-0 is registered with other devices',
       expect.stringMatching(/^sha256:[0-9a-f]{64}: undecodable: id: "tick 2" has a blank in it/),
       'after: recorded: ',
+      'w: duplicate: ',
+      'w-anew: recorded: ',
     ])
     await expectIntact(data, await eventsIn(data))
     expect((await run(['replay', 'verify', '--data', data])).code).toBe(0)
