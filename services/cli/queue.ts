@@ -29,7 +29,7 @@ export const registerQueue: Register = (program, context) => {
           if (flags.queue !== undefined && !cell.queueNamed.has(flags.queue))
             throw new VerbFailed(exitCodes.failed, `there is no queue ${flags.queue}`)
           const { rows, more } = queueRows(cell, flags.queue, limit === 0 ? Infinity : limit)
-          await session.printRows<QueueRow>(rows, columns)
+          await session.printRows<QueueRow>(rows, session.style.format === 'csv' ? plainColumns : columns)
           if (session.style.format === 'table' && rows.length === 0)
             session.note(`Nothing waits at ${instantText(cell.now)}; ${cell.workloads.size} run.`)
           if (more > 0) session.note(`... and ${more} more: --limit 0 shows all.`)
@@ -80,6 +80,21 @@ const queueRows = (cell: Cell, only: string | undefined, limit: number) => {
   }
   return { rows, more }
 }
+
+/** For a spreadsheet: numbers that can be counted with. */
+const plainColumns: ReadonlyArray<Column<QueueRow>> = [
+  'queue',
+  'position',
+  'workload',
+  'class',
+  'needDevices',
+  'needMilli',
+  'needMemoryMib',
+  'submittedAt',
+  'waitedMs',
+  'code',
+  'projectedStartAt',
+].map((name) => ({ name, value: (row) => row[name] ?? null }))
 
 const needsText = ({ needDevices, needMilli, needMemoryMib }: QueueRow): string =>
   needText({ devices: needDevices, milli: needMilli / Math.max(1, needDevices), memoryMib: needMemoryMib })
