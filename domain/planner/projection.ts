@@ -12,6 +12,8 @@ export interface Projection {
   readonly starts: ReadonlyMap<string, EpochMs>
   /** `known` when the one asked for is among them; else why it is not. */
   readonly outcome: 'known' | 'nothing ends' | 'looked too far ahead'
+  /** Of the one asked for, if it is known: where it would start, and whose ends at that instant make room there. */
+  readonly place: { readonly nodes: ReadonlyArray<string>; readonly after: ReadonlyArray<string> } | null
 }
 
 /** Instants that a projection looks through before it gives up. */
@@ -27,18 +29,35 @@ export const projectStarts = (cell: Cell, until: string | null): Projection => {
   const starts = new Map<string, EpochMs>()
   let at = cell.now
   // What is due at this very instant has ended before anything is decided; what is overdue runs on.
-  for (const one of [...ahead.ends]) if (endOf(one) === at) end(ahead, one, at)
+  let ended = [...ahead.ends].filter((one) => endOf(one) === at)
+  for (const one of ended) end(ahead, one, at)
   for (let instants = 0; instants < instantsMax; instants++) {
-    for (const decision of advance(ahead, { type: 'Ticked', at, data: {} }))
-      if (decision.type === 'WorkloadAdmitted') starts.set(decision.data.workload, at)
-    if (until !== null && starts.has(until)) return { starts, outcome: 'known' }
+    for (const decision of advance(ahead, { type: 'Ticked', at, data: {} })) {
+      if (decision.type !== 'WorkloadAdmitted') continue
+      const { workload, lease } = decision.data
+      starts.set(workload, at)
+      if (workload !== until) continue
+      const nodes = lease.map(({ node }) => node)
+      return { starts, outcome: 'known', place: { nodes, after: endedOn(ahead, ended, nodes) } }
+    }
     const next = ahead.ends.soonest
-    if (next === null) return { starts, outcome: until === null ? 'known' : 'nothing ends' }
+    if (next === null) return { starts, outcome: until === null ? 'known' : 'nothing ends', place: null }
     at = Math.max(at, endOf(next)) as EpochMs
-    for (let one = ahead.ends.soonest; one !== null && endOf(one) <= at; one = ahead.ends.soonest) end(ahead, one, at)
+    ended = []
+    for (let one = ahead.ends.soonest; one !== null && endOf(one) <= at; one = ahead.ends.soonest) {
+      ended.push(one)
+      end(ahead, one, at)
+    }
   }
-  return { starts, outcome: 'looked too far ahead' }
+  return { starts, outcome: 'looked too far ahead', place: null }
 }
+
+const endedOn = (
+  { fleet }: Cell,
+  ended: ReadonlyArray<Workload>,
+  nodes: ReadonlyArray<string>,
+): ReadonlyArray<string> =>
+  ended.filter(({ run }) => run!.parts.some(({ node }) => nodes.includes(fleet.nodes[node]!.node))).map(({ id }) => id)
 
 const end = (cell: Cell, { attempt, id }: Workload, at: EpochMs) =>
   advance(cell, { type: 'AttemptEnded', at, data: { attempt, outcome: 'succeeded', workload: id } })

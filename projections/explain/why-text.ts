@@ -73,10 +73,28 @@ const aheadText = ({ ahead, aheadCount }: Waiting): string => {
   return `${ahead.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-const projectionText = ({ at, projectedStartAt, projection }: Waiting): string => {
+const projectionText = (why: Waiting): string => {
+  const { at, code, projectedStartAt, projection, queue } = why
   if (projectedStartAt !== null)
-    return `${instantText(projectedStartAt)} (in ${durationText(projectedStartAt - at)}), if all ends as expected and nothing new comes in.`
+    return `${instantText(projectedStartAt)} (in ${durationText(projectedStartAt - at)})${placeText(why)}, if all ends as expected and nothing new comes in.`
+  if (code === 'Misconfigured') return `not before the policy has a queue ${queue}.`
   return projection === 'looked too far ahead'
     ? 'not known: too far ahead to say.'
     : 'not known: nothing that runs is expected to make room for it.'
+}
+
+/** ` on node-0004, when training-0399 ends` */
+const placeText = ({ projectedNodes, projectedAfter }: Waiting): string => {
+  const nodes = listed(projectedNodes)
+  const after =
+    projectedAfter.length === 0
+      ? ''
+      : `, when ${listed(projectedAfter)} ${projectedAfter.length === 1 ? 'ends' : 'end'}`
+  return nodes === '' ? '' : ` on ${nodes}${after}`
+}
+
+const listedMax = 3
+const listed = (names: ReadonlyArray<string>): string => {
+  const more = names.length - listedMax
+  return more > 0 ? `${names.slice(0, listedMax).join(', ')} and ${more} more` : names.join(', ')
 }

@@ -39,6 +39,9 @@ export type Why = {
       /** If everything ends as expected and nothing new comes; null: that cannot be known. */
       readonly projectedStartAt: EpochMs | null
       readonly projection: string
+      /** Where it would start, and whose ends at that instant make room there. */
+      readonly projectedNodes: ReadonlyArray<string>
+      readonly projectedAfter: ReadonlyArray<string>
     }
   | {
       readonly state: 'running'
@@ -92,5 +95,7 @@ const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell
     largestMilli: largestMilliFor(cell.fleet, shape),
     projectedStartAt: projection.starts.get(workload.id) ?? null,
     projection: projection.outcome,
+    projectedNodes: projection.place?.nodes ?? [],
+    projectedAfter: projection.place?.after ?? [],
   }
 }

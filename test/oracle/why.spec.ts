@@ -131,7 +131,7 @@ const follow = (
 }
 
 /** Stands for a projection that a test does without: it takes as long as all that is to come. */
-const unknown: Projection = { starts: new Map(), outcome: 'looked too far ahead' }
+const unknown: Projection = { starts: new Map(), outcome: 'looked too far ahead', place: null }
 
 const reasonsIn = (events: ReadonlyArray<CellEvent>): ReadonlyArray<Reason> =>
   events.flatMap((event) => (event.type === 'WorkloadHeld' ? [{ at: event.at, ...event.data }] : []))

@@ -37,6 +37,8 @@ const waiting = {
   largestMilli: 0,
   projectedStartAt: null,
   projection: 'nothing ends',
+  projectedNodes: [],
+  projectedAfter: [],
 } satisfies Why
 const reasonOf = (why: Partial<typeof waiting> | { code: 'BehindInQueue' }) =>
   whyText({ ...waiting, ...why }).split('\n')[1]
@@ -58,4 +60,14 @@ it('should hold no thousandths against a need that is not counted in them', () =
   expect(eventText({ type: 'WorkloadRefused', at: 0, data: refused } as unknown as CellEvent)).toBe(
     'ExceedsFleet: no place of the empty fleet has all of it',
   )
+})
+
+it('should say when it starts, where, and whose end makes room', () => {
+  const projected = (after: ReadonlyArray<string>): string =>
+    whyText({ ...waiting, projectedStartAt: 3_660_000 as EpochMs, projectedNodes: ['n-4'], projectedAfter: after })
+      .split('Projected  ')[1]!
+      .replace(/\s+/g, ' ')
+  expect(projected(['a'])).toMatch(/^day 0 01:01:00 \(in 1 h\) on n-4, when a ends, if all ends as expected/)
+  expect(projected(['a', 'b', 'c', 'd', 'e'])).toMatch(/ on n-4, when a, b, c and 2 more end, if all ends/)
+  expect(whyText({ ...waiting, code: 'Misconfigured' })).toMatch(/Projected {2}not before the policy has a queue q\./)
 })
