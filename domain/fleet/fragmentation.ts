@@ -1,4 +1,4 @@
-import type { MixClass } from '../policy/allocation-policy.ts'
+import { mixKey, type MixClass } from '../policy/allocation-policy.ts'
 import type { Shape } from './shape.ts'
 
 /** Requests of the mix that differ only in CPU. */
@@ -144,10 +144,11 @@ export class DemandSeen {
     this.measure(total(measuredMix), measuredMix)
   }
 
-  private classOf({ cpuMilli, devices, milli }: Omit<MixClass, 'weight'>): Demanded {
-    const key = `${cpuMilli} ${devices} ${milli}`
+  private classOf(request: Omit<MixClass, 'weight'>): Demanded {
+    const key = mixKey(request)
     const known = this.classes.get(key)
     if (known !== undefined) return known
+    const { cpuMilli, devices, milli } = request
     const fresh = { cpuMilli, devices, milli, weight: 0 }
     this.classes.set(key, fresh)
     return fresh

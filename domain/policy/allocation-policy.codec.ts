@@ -21,6 +21,7 @@ import {
 import { cpu, cpuMaxMilli, cpuText, day } from '../kernel/quantity.ts'
 import { wholeGpu, type CpuMilli } from '../kernel/units.ts'
 import {
+  mixKey,
   modes,
   orderings,
   strategies,
@@ -85,8 +86,8 @@ const mix = built(listOf(mixEntry, 1, mixMax), (entries, notes) =>
 const distinct = (entries: ReadonlyArray<MixClass>, notes: Notes): ReadonlyArray<MixClass> | undefined => {
   const first = new Map<string, number>()
   const faults = notes.count
-  entries.forEach(({ cpuMilli, devices, milli }, i) => {
-    const request = `${cpuMilli} ${devices} ${milli}`
+  entries.forEach((entry, i) => {
+    const request = mixKey(entry)
     const earlier = first.get(request)
     if (earlier === undefined) first.set(request, i)
     else notes.add(`asks for the same as entry ${earlier}`, 'keep one of the two and add up their weights', i)

@@ -20,6 +20,10 @@ export interface MixClass {
   readonly weight: number
 }
 
+/** One text for requests of one kind. */
+export const mixKey = ({ cpuMilli, devices, milli }: Omit<MixClass, 'weight'>): string =>
+  `${cpuMilli} ${devices} ${milli}`
+
 export interface QueuePolicy {
   readonly name: string
   readonly ordering: Ordering

@@ -1,3 +1,5 @@
+import { DemandSeen } from '../fleet/fragmentation.ts'
+import { ShapeTable } from '../fleet/shape.ts'
 import { randomBelow } from '../kernel/random.ts'
 import { requestedMilli } from '../workload/request.ts'
 import type { MixClass } from '../policy/allocation-policy.ts'
@@ -34,13 +36,8 @@ export const loadTo = (jobs: ReadonlyArray<TraceJob>, targetMilli: number, seed:
 
 /** The kinds of request in a list, with how many of each there are: the mix to measure fragmentation against. */
 export const mixOf = (jobs: ReadonlyArray<TraceJob>): ReadonlyArray<MixClass> => {
-  const classes = new Map<string, { cpuMilli: number; devices: number; milli: number; weight: number }>()
-  for (const { request } of jobs) {
-    const { cpuMilli, devices, milli } = request
-    const key = `${cpuMilli} ${devices} ${milli}`
-    const known = classes.get(key)
-    if (known === undefined) classes.set(key, { cpuMilli, devices, milli, weight: 1 })
-    else known.weight++
-  }
-  return [...classes.values()]
+  const shapes = new ShapeTable()
+  const demand = new DemandSeen()
+  for (const { request } of jobs) demand.add(shapes.intern(request))
+  return demand.mix
 }
