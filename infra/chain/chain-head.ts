@@ -24,3 +24,7 @@ export const chainHead = (heads: Iterable<StreamHead>): LogHead => {
 }
 
 export const headOf = (log: EventLog): TE.TaskEither<LogUnavailable, LogHead> => TE.map(chainHead)(log.heads())
+
+/** How many events the stream holds; 0 where there is none of that name. */
+export const streamSize = (log: EventLog, stream: string): TE.TaskEither<LogUnavailable, number> =>
+  TE.map((heads: ReadonlyArray<StreamHead>) => heads.find((head) => head.stream === stream)?.size ?? 0)(log.heads())

@@ -132,9 +132,8 @@ export const auditFolder =
   async () => {
     const opened = await openLog(folder, { readOnly: true })()
     if (E.isRight(opened)) {
-      const verification = await verify(opened.right.log, expected)
-      await opened.right.log.close()
-      return E.right(verification)
+      const { log } = opened.right
+      return E.right(await verify(log, expected).finally(log.close))
     }
     const { kind, reason, position = null } = opened.left
     if (kind !== 'damaged') return opened

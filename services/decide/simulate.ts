@@ -3,9 +3,10 @@ import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { NodeRegistered } from '../../domain/planner/cell-event.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
-import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
+import type { EventLog } from '../../domain/ports/event-log.ts'
 import { staticFill, timedRun, type Run } from '../../domain/simulation/run.ts'
 import type { TraceJob } from '../../domain/simulation/trace-job.ts'
+import { streamSize } from '../../infra/chain/chain-head.ts'
 import { logDigest } from '../../infra/chain/log-digest.ts'
 import { SimulationLedger, type SimulationReport } from '../../projections/simulation/report.ts'
 import { CellRecorder } from './cell-recorder.ts'
@@ -40,7 +41,7 @@ export const simulate = async (
   scenario: Scenario,
   seen: (jobs: number) => void,
 ): Promise<E.Either<RunFault, Simulated>> => {
-  const size = await streamSize(log, stream)
+  const size = await streamSize(log, stream)()
   if (E.isLeft(size)) return size
   const digest = logDigest()
   const recording = { stream, source: 'simulate', actor: 'simulate', recordTime: (at: EpochMs) => at }
@@ -62,10 +63,4 @@ function* scenarioRun({ nodes, policy, jobs, fill }: Scenario): Run {
   for (const data of nodes) yield { type: 'NodeRegistered', at, data }
   yield policyActivated(policy, at)
   yield* fill ? staticFill(jobs) : timedRun(jobs)
-}
-
-const streamSize = async (log: EventLog, stream: string): Promise<E.Either<LogUnavailable, number>> => {
-  const heads = await log.heads()()
-  if (E.isLeft(heads)) return heads
-  return E.right(heads.right.find((head) => head.stream === stream)?.size ?? 0)
 }

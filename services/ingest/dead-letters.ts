@@ -3,6 +3,7 @@ import { describeFault, type Fault } from '../../domain/kernel/fault.ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { AppendFault, EventLog, LogUnavailable, NewEvent } from '../../domain/ports/event-log.ts'
 import { deadLetterPrefix } from '../../domain/ports/event-log.ts'
+import { streamSize } from '../../infra/chain/chain-head.ts'
 import type { LineExcerpt } from './fact-lines.ts'
 
 export const deadLetterStream = `${deadLetterPrefix}ingest`
@@ -38,10 +39,8 @@ export class DeadLetters {
   }
 
   static async open(log: EventLog, writer: DeadLetters['writer']): Promise<E.Either<LogUnavailable, DeadLetters>> {
-    const heads = await log.heads()()
-    if (E.isLeft(heads)) return heads
-    const size = heads.right.find(({ stream }) => stream === deadLetterStream)?.size ?? 0
-    return E.right(new DeadLetters(log, writer, size))
+    const size = await streamSize(log, deadLetterStream)()
+    return E.isLeft(size) ? size : E.right(new DeadLetters(log, writer, size.right))
   }
 
   get waiting(): number {
