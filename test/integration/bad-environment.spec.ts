@@ -1,43 +1,20 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { either as E } from 'fp-ts'
 import Sqlite from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openLog } from '../../infra/host/open-log.ts'
-import { run, type Ran } from '../services/cli/terminal.ts'
 import { right } from '../support/events.ts'
 import { factScript, lineOf, nodeFact } from '../support/fact-script.ts'
 import { toIngest } from '../support/ingest-client.ts'
+import { goodLog } from '../support/good-log.ts'
 import { smallTrace } from '../support/small-trace.ts'
 import { eventsIn, expectIntact, expectOneError } from '../support/told.ts'
 
 /* What a person sees who runs the verbs where the log or its disk is in the way. What is stored stays as it was. */
 
-const folder = mkdtempSync(join(tmpdir(), 'leasehold-'))
-const good = join(folder, 'good')
-const trace = join(folder, 'trace.csv')
-
-const inFolder = (name: string, text: string): string => {
-  const path = join(folder, name)
-  writeFileSync(path, text)
-  return path
-}
-const copyOf = (name: string): string => {
-  const copy = join(folder, name)
-  cpSync(good, copy, { recursive: true })
-  return copy
-}
-const leasehold = (...words: ReadonlyArray<string>): Promise<Ran> => run(words, { workingDirectory: folder })
-
-beforeAll(async () => {
-  writeFileSync(trace, smallTrace)
-  expect((await leasehold('simulate', trace, '--nodes', '1', '--data', good)).code).toBe(0)
-})
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true })
-})
+const { copyOf, folder, good, inFolder, leasehold, trace } = goodLog()
 
 const verbsThatRead = [['queue'], ['why', 'a'], ['log', 'a'], ['decisions'], ['replay', 'verify'], ['log', 'export']]
 

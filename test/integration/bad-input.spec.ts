@@ -1,40 +1,18 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { run, type Ran } from '../services/cli/terminal.ts'
+import { describe, expect, it } from 'vitest'
+import { run } from '../services/cli/terminal.ts'
+import { goodLog } from '../support/good-log.ts'
 import { smallTrace } from '../support/small-trace.ts'
 import { eventsIn, expectIntact, expectOneError } from '../support/told.ts'
 
 /* What a person sees who gives the verbs something bad. What is stored stays as it was. */
 
 const binary = resolve('dist/services/cli/main.js')
-const folder = mkdtempSync(join(tmpdir(), 'leasehold-'))
-const good = join(folder, 'good')
-const trace = join(folder, 'trace.csv')
+const { copyOf, folder, good, inFolder, leasehold, trace } = goodLog()
 const isRoot = process.getuid?.() === 0
-
-const inFolder = (name: string, text: string): string => {
-  const path = join(folder, name)
-  writeFileSync(path, text)
-  return path
-}
-const copyOf = (name: string): string => {
-  const copy = join(folder, name)
-  cpSync(good, copy, { recursive: true })
-  return copy
-}
-const leasehold = (...words: ReadonlyArray<string>): Promise<Ran> => run(words, { workingDirectory: folder })
-
-beforeAll(async () => {
-  writeFileSync(trace, smallTrace)
-  expect((await leasehold('simulate', trace, '--nodes', '1', '--data', good)).code).toBe(0)
-})
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true })
-})
 
 const intent = (spec: string, name = 'x'): string =>
   `apiVersion: capacity.leasehold.dev/v1\nkind: WorkloadIntent\nmetadata: { name: ${name}, team: t }\nspec: ${spec}\n`
