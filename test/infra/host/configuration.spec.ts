@@ -92,7 +92,7 @@ it.each([
   ['a list', '- data', /not a mapping/],
   ['a member twice', 'data: a\ndata: b', /given twice/],
   ['two documents', 'data: a\n---\ndata: b', /several documents/],
-  ['a text too long', `# ${'x'.repeat(1_100_000)}`, /bytes, above/],
+  ['a text too long', `# ${'x'.repeat(1_100_000)}`, /more than 1048576 bytes/],
   ['too deep', `data: ${'['.repeat(100_000)}`, /deeper than 64 levels/],
   ['a bomb of aliases', aliasBomb, /aliases repeat/],
 ])('should refuse a file that is %s', (_, text, reason) => {
