@@ -3,8 +3,8 @@ import type { Fault } from '../../domain/kernel/fault.ts'
 import { countNodes, countTrace } from '../../domain/simulation/trace-counts.ts'
 import { readNodeList } from '../../infra/traces/node-list.ts'
 import { exitCodes } from './exit.ts'
-import { figures, figuresToRead, type Figure } from './import-figures.ts'
-import type { Column, JsonObject } from './output.ts'
+import { figureColumns, figures, figuresToRead } from './figures.ts'
+import type { JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { addTraceFlags, fileFailed, numberBetween, refuseFlags, traceFrom, type TraceFlags } from './trace-options.ts'
@@ -46,15 +46,10 @@ export const registerImport: Register = (program, context) => {
 const printCounts = (session: Session, counts: JsonObject): Promise<void> => {
   const { format } = session.style
   if (format === 'json' || format === 'yaml') return session.printObject(counts)
-  if (format === 'csv') return session.printRows<Figure>(figures(counts), columns)
+  if (format === 'csv') return session.printRows(figures(counts), figureColumns)
   // As the trace writes them is for who compares with its source; nearly all of it repeats `byModels`.
-  return session.printRows<Figure>(figuresToRead({ ...counts, byModelsWritten: null }), columns)
+  return session.printRows(figuresToRead({ ...counts, byModelsWritten: null }), figureColumns)
 }
-
-const columns: ReadonlyArray<Column<Figure>> = [
-  { name: 'name', value: ({ name }) => name, whole: true },
-  { name: 'value', value: ({ value }) => value, whole: true, align: 'left' },
-]
 
 const countedNodes = async (file: string): Promise<JsonObject> => {
   const read = await readNodeList(file)

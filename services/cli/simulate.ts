@@ -23,6 +23,7 @@ import { durationText } from '../../projections/explain/wording.ts'
 import type { RunFault } from '../decide/run.ts'
 import { simulate, type Scenario, type Simulated } from '../decide/simulate.ts'
 import { exitCodes, invalidInput, logUnavailable, VerbFailed } from './exit.ts'
+import { figureColumns, figures } from './figures.ts'
 import { snapshotsOf } from './folded-cell.ts'
 import { withLog } from './opened-log.ts'
 import type { JsonObject } from './output.ts'
@@ -221,6 +222,7 @@ const printSimulated = async (session: Session, simulated: Simulated & { readonl
   const { report, decisions, events, wallMs, logDigest, cell } = simulated
   if (report.waiting !== null) noteWhatWaits(session, cell)
   const all: JsonObject = { ...(report as unknown as JsonObject), decisions, events, wallMs, logDigest }
+  if (session.style.format === 'csv') return session.printRows(figures(all), figureColumns)
   if (session.style.format !== 'table') return session.printObject(all)
   await session.printObject(Object.fromEntries(readable(all)))
   if (session.origins.data === 'default') session.note('The log was not kept: add --data FOLDER to keep it.')

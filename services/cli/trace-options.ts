@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { either as E } from 'fp-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { parseColumnMap, timeUnits, type TimeUnit } from '../../infra/traces/column-map.ts'
+import { faultsCountedMax } from '../../infra/traces/fault-list.ts'
 import type { FileUnreadable } from '../../infra/host/file-unreadable.ts'
 import { readTrace, traceFormats, type FaultyFile, type Trace, type TraceFormat } from '../../infra/traces/trace.ts'
 import { exitCodes, invalidInput, VerbFailed } from './exit.ts'
@@ -88,9 +89,10 @@ export const fileFailed = (fault: FaultyFile | FileUnreadable): VerbFailed => {
     return new VerbFailed(exitCodes.failed, `cannot read ${fault.file}: ${fault.reason}; ${fault.mend}`)
   const more = fault.count - fault.faults.length
   if (more === 0) return invalidInput(fault.file, fault.faults)
+  const places = `${fault.count.toLocaleString('en-US')} places${fault.count >= faultsCountedMax ? ' or more' : ''}`
   return new VerbFailed(
     exitCodes.usage,
-    `${fault.file} is not valid, in ${fault.count} places; the first are`,
+    `${fault.file} is not valid, in ${places}; the first are`,
     fault.faults,
     fault.file,
   )

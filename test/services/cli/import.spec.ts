@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { listedMax } from '../../../services/cli/import-figures.ts'
+import { listedMax } from '../../../services/cli/figures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { run } from './terminal.ts'
 
@@ -42,4 +42,22 @@ it('should give CSV every figure in a line of its own, as it is', async () => {
   expect(lines).toEqual(expect.arrayContaining(['name,value', 'byGpus.8.gpuMilli,8000', 'byClass.batch.jobs,30']))
   expect(lines.filter((line) => line.startsWith('byFraction.'))).toHaveLength(30)
   expect(lines.filter((line) => line !== '' && line.split(',').length !== 2)).toEqual([])
+})
+
+it('should give the CSV of a simulation in the same way', async () => {
+  const folder = folderFor()
+  writeFileSync(join(folder, 'jobs.csv'), 'id,submit,duration,gpus,class\na,0,60,8,batch\nb,0,60,8,batch\n')
+  const { code, stdout } = await run(['simulate', join(folder, 'jobs.csv'), '--nodes', '1', '-o', 'csv'])
+  expect(code).toBe(0)
+  const lines = stdout.split('\r\n')
+  expect(lines).toEqual(
+    expect.arrayContaining(['jobs,2', 'meanWaitByClass.batch,30', 'meanWaitByGpus.8,30', 'placed,']),
+  )
+})
+
+it('should not claim to have counted every fault of a file that is wrong throughout', async () => {
+  const folder = folderFor()
+  const file = join(folder, 'jobs.csv')
+  writeFileSync(file, `id,submit,duration,gpus\n${'a,0,1,x\n'.repeat(100_001)}`)
+  expect((await run(['import', file])).stderr).toContain('is not valid, in 100,001 places or more; the first are')
 })

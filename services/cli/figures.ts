@@ -1,7 +1,12 @@
 import type { Json } from '../../domain/kernel/canonical-json.ts'
-import type { JsonObject } from './output.ts'
+import type { Column, JsonObject } from './output.ts'
 
-export type Figure = JsonObject & { readonly name: string; readonly value: Json }
+type Figure = JsonObject & { readonly name: string; readonly value: Json }
+
+export const figureColumns: ReadonlyArray<Column<Figure>> = [
+  { name: 'name', value: ({ name }) => name, whole: true },
+  { name: 'value', value: ({ value }) => value, whole: true, align: 'left' },
+]
 
 /** Entries of a list that a table shows; they come with the most telling first, or in ascending order. */
 export const listedMax = 20
