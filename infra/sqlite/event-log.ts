@@ -201,7 +201,7 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
   ): Damaged => {
     let missing = from
     while (missing < to && next(missing) === missing) missing += 1
-    return new Damaged(`the event at ${place} ${missing} is missing`, place === 'position' ? missing : undefined)
+    return new Damaged(`the event of ${place} ${missing} is missing`, place === 'position' ? missing : undefined)
   }
   const linesByPosition = (from: number, limit: number): ReadonlyArray<string> =>
     paged(
@@ -219,7 +219,7 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
       pageEvents,
       (at, to) => linesOf(leavesByRevision.get(stream, at, to)!, at),
       (at) => nextRevision.get(stream, at),
-      `revision of ${stream}`,
+      `${stream}, revision`,
     )
   /** What each event of a stream has in one column. @throws Damaged when the texts are not as many as the rows */
   const jsonByRevision = (
@@ -240,7 +240,7 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
         return page
       },
       (at) => nextRevision.get(stream, at),
-      `revision of ${stream}`,
+      `${stream}, revision`,
     )
 
   const reading =

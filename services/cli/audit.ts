@@ -54,9 +54,9 @@ const auditVerify = async (session: Session, head: LogHead | null) => {
     else await session.printRows<FindingRow>(findings.map(rowOf), findingColumns)
   } else if (session.style.format === 'csv') await session.printRows<FindingRow>(findings.map(rowOf), findingColumns)
   else await session.printObject({ ok, events, head: printed, findings: findings.map(rowOf) })
+  if (ok && head === null) session.note('Without --head, an end that was cut off or a log written anew is not seen.')
   if (!ok) {
-    const where =
-      printed === null ? `after ${events} events; the rest was not read` : `in ${events} events, head ${printed}`
+    const where = printed === null ? `after ${events} events; the rest was not read` : `in ${events} events`
     session.note(`the log is not what it was: ${findings.length} found ${where}`)
   }
   return ok ? exitCodes.done : exitCodes.unverified

@@ -33,13 +33,14 @@ export const registerDecisions: Register = (program, context) => {
     .command('decisions')
     .description('what was decided, the newest last, each with its rule and its numbers')
     .option('--workload <id>', 'only about this one')
-    .option('--type <type>', `only ${types.join(', ')}`)
+    .option('--type <type>', `only ${types.map(shortType).join(', ')}`)
     .option('--limit <n>', `so many of the newest; 0 for all (default: ${limitDefault})`)
     .option('--at <time>', 'up to then (default: the end of the log)')
     .action(
       verb(context, async (session, flags: DecisionFlags) => {
         const faults: Fault[] = []
-        const type = oneOf('--type', flags.type, types, faults)
+        const short = oneOf('--type', flags.type && shortType(flags.type), types.map(shortType), faults)
+        const type = types.find((each) => shortType(each) === short)
         const limit = numberBetween('--limit', flags.limit, 0, 10_000_000, faults) ?? limitDefault
         const until = instantFrom(flags.at)
         refuseFlags(faults)

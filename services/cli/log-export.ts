@@ -60,7 +60,7 @@ const writeFile = async (file: string, chunks: AsyncIterable<string>): Promise<v
     }
     await rename(partial, file)
   } catch (cause) {
-    await rm(partial, { force: true })
+    await rm(partial, { force: true }).catch(() => undefined)
     if (cause instanceof VerbFailed) throw cause
     const mend = 'name a file with --out in a folder that is there, can be written and has room'
     throw new VerbFailed(exitCodes.failed, `cannot write ${file}: ${(cause as Error).message}; ${mend}`)

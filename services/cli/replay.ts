@@ -1,6 +1,7 @@
+import { either as E } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import { verifyReplay, type ReplayVerdict } from '../replay/verify.ts'
-import { exitCodes } from './exit.ts'
+import { exitCodes, VerbFailed } from './exit.ts'
 import { fromLog, sizeOfCell, withLog } from './opened-log.ts'
 import { terminalSafe, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
@@ -18,7 +19,11 @@ export const registerReplay: Register = (program, context) => {
         withLog(session, async (log) => {
           const { cell: stream } = session.configuration
           const progress = session.progress('events', await sizeOfCell(session, log))
-          const verdict = fromLog(await verifyReplay(log, stream, progress.at).finally(progress.stop))
+          const verified = await verifyReplay(log, stream, progress.at).finally(progress.stop)
+          // A log that cannot be read to its end has not been verified, whatever the environment has to do with it.
+          if (E.isLeft(verified) && verified.left.kind === 'damaged')
+            throw new VerbFailed(exitCodes.unverified, `${verified.left.reason}; ${verified.left.mend}`)
+          const verdict = fromLog(verified)
           if (session.style.format === 'table') await session.write(verdictText(verdict))
           else await session.printObject(verdict as unknown as JsonObject)
           return verdict.ok ? exitCodes.done : exitCodes.unverified
