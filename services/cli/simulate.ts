@@ -68,8 +68,8 @@ export const registerSimulate: Register = (program, context) => {
     .option('--gpu-jobs-only', 'leave out jobs that ask for no GPU')
     .addHelpText(
       'after',
-      '\nWithout --data (or LEASEHOLD_DATA, or a configuration that names a folder) the log is kept in memory and goes\n' +
-        'with the run. Run again on the same folder, an interrupted simulation goes on where it was.',
+      '\nWithout --data (or LEASEHOLD_DATA, or a configuration that names a folder) the log is kept in\n' +
+        'memory and goes with the run. Run again on the same folder, an interrupted simulation goes\non where it was.',
     )
     .action(
       verb(context, async (session, file: string, flags: SimulateFlags) => {

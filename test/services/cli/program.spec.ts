@@ -127,6 +127,17 @@ describe('how a verb ends', () => {
 })
 
 describe('help', () => {
+  it.each(
+    'simulate,import,plan,why,queue,decisions,log,log export,audit head,audit verify,replay verify,demo,doctor'.split(
+      ',',
+    ),
+  )('should fit 100 columns for %s', async (name) => {
+    const { code, stdout } = await run([...name.split(' '), '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain(`leasehold ${name}`)
+    expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([])
+  })
+
   it('should list verbs, defaults and exit codes, within 100 columns', async () => {
     const { code, stdout } = await runToy(['--help'])
     expect(code).toBe(0)
