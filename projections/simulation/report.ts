@@ -91,8 +91,7 @@ export class SimulationLedger {
     const waits = durations(waitsMs)
     const longest = longestWait(started)
     const ended = all.filter((job) => job.endAt !== null)
-    const submits = all.filter((job) => !job.refused).map((job) => job.submitAt)
-    const first = leastOf(submits)
+    const first = leastOf(all.map((job) => job.submitAt))
     const last = mostOf(ended.map((job) => job.endAt!))
     const installed = BigInt(fleet.deviceCount * wholeGpu) * BigInt(Math.max(0, (last ?? 0) - (first ?? 0)))
     return {

@@ -2,9 +2,9 @@ import type { Fault } from '../../domain/kernel/fault.ts'
 import { isInput, type CellDecision, type CellEvent } from '../../domain/planner/cell-event.ts'
 import { shortType } from '../../projections/explain/event-text.ts'
 import { instantText } from '../../projections/explain/wording.ts'
-import { exitCodes } from './exit.ts'
+import { exitCodes, VerbFailed } from './exit.ts'
 import { instantFrom } from './instant.ts'
-import { rowOf, textOf, type EventRow } from './log.ts'
+import { plainEventColumns, rowOf, textOf, type EventRow } from './log.ts'
 import { withLog } from './opened-log.ts'
 import type { Column } from './output.ts'
 import type { Register } from './program.ts'
@@ -54,7 +54,10 @@ export const registerDecisions: Register = (program, context) => {
             rows.push(rowOf(event))
             if (limit > 0 && rows.length >= 2 * limit) rows = rows.slice(-limit)
           }
-          await session.printRows<EventRow>(limit > 0 ? rows.slice(-limit) : rows, columns)
+          const shown = limit > 0 ? rows.slice(-limit) : rows
+          if (shown.length === 0 && flags.workload !== undefined)
+            throw new VerbFailed(exitCodes.failed, `nothing of this kind was decided about ${flags.workload}`)
+          await session.printRows<EventRow>(shown, session.style.format === 'csv' ? plainEventColumns : columns)
           return exitCodes.done
         })
       }),

@@ -137,7 +137,12 @@ const folderCheck = async (folder: string): Promise<Check> => {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     const mend = `give yourself the right to write there, or name another folder with --data`
-    if (code !== 'ENOENT') return { check, status: 'broken', detail: message, mend }
+    const readable = () => access(folder, constants.R_OK | constants.X_OK)
+    if (code !== 'ENOENT')
+      return readable().then(
+        (): Check => ({ check, status: 'degraded', detail: `${folder} can be read, not written`, mend }),
+        (): Check => ({ check, status: 'broken', detail: message, mend }),
+      )
     return writable(await existingAbove(folder)).then(
       (): Check => ({ check, status: 'ok', detail: `${folder}, made when first written to`, mend: null }),
       (): Check => ({ check, status: 'broken', detail: `${folder} cannot be made`, mend }),

@@ -33,7 +33,7 @@ const printLife = async (session: Session, log: EventLog, id: string) => {
   const rows: EventRow[] = []
   for await (const event of storedEvents(session, log)) if (workloadOf(event.message) === id) rows.push(rowOf(event))
   if (rows.length === 0) throw new VerbFailed(exitCodes.failed, `there is no workload ${id} in the log`)
-  await session.printRows<EventRow>(rows, columns)
+  await session.printRows<EventRow>(rows, session.style.format === 'csv' ? plainEventColumns : columns)
   return exitCodes.done
 }
 
@@ -62,3 +62,12 @@ const columns: ReadonlyArray<Column<EventRow>> = [
 ]
 
 export const textOf = ({ type, at, data }: EventRow): string => eventText({ type, at, data } as unknown as CellEvent)
+
+/** For a spreadsheet: instants in ms, and what happened as JSON. */
+export const plainEventColumns: ReadonlyArray<Column<EventRow>> = [
+  { name: 'position', value: ({ position }) => position },
+  { name: 'at', value: ({ at }) => at },
+  { name: 'type', value: ({ type }) => type },
+  { name: 'workload', value: ({ data }) => data['workload'] ?? null },
+  { name: 'data', value: ({ data }) => data },
+]

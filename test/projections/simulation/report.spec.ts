@@ -33,12 +33,12 @@ const reportOf = async (
 }
 
 describe('figures of a run by time', () => {
-  // One device: a 100..110, b 110..130 (waits 8), c 130..160 (waits 25), d, of two devices, is refused.
+  // One device: a 100..110, b 110..130 (waits 8), c 130..160 (waits 25), d, of two devices, comes at 130 and is refused.
   const jobs = [
     jobOf('a', 100, 10),
     jobOf('b', 102, 20, { class: 'BE' }),
     jobOf('c', 105, 30, { request: requestOf({ milli: 500 }) }),
-    jobOf('d', 50, 5, { request: requestOf({ devices: 2 }) }),
+    jobOf('d', 130, 5, { request: requestOf({ devices: 2 }) }),
   ]
 
   it('should be those that a person works out by hand', async () => {
@@ -115,7 +115,7 @@ describe('figures of a run by time', () => {
     expect(report).toMatchObject({ jobs: 0, waiting: 0, sumWaitS: 0, meanWaitS: null, p50WaitS: null, meanJctS: null })
     expect(report).toMatchObject({ queueNonEmptyS: 0, meanFreeMilliWhileQueued: null, lastEndS: null, util: null })
     const refused = await reportOf([jobOf('d', 50, 5, { request: requestOf({ devices: 2 }) })], [nodeOf('n0', 1)])
-    expect(refused.report).toMatchObject({ jobs: 1, refused: 1, waiting: 0, firstSubmitS: null, util: null })
+    expect(refused.report).toMatchObject({ jobs: 1, refused: 1, waiting: 0, firstSubmitS: 50, util: null })
   })
 })
 
