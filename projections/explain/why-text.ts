@@ -1,5 +1,5 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
-import { durationText, gpusText, instantText, needText, wrapped } from './wording.ts'
+import { durationText, gpusText, instantText, leaseText, needText, wrapped } from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -18,10 +18,7 @@ export const whyText = (why: Why): string => {
 
 const runningLines = ({ workload, at, startedAt, expectedEndAt, submittedAt, lease, attempt }: Running) => [
   `${workload} runs since ${instantText(startedAt)} (${durationText(at - startedAt)}), attempt ${attempt}; it waited ${durationText(startedAt - submittedAt)}.`,
-  ...lease.map(
-    ({ node, devices, milli }) =>
-      `  on ${node}: ${devices.length === 0 ? 'no device' : `device ${devices.join(', ')}`}${milli > 0 && milli < wholeGpu ? `, ${milli} thousandths of it` : ''}`,
-  ),
+  ...lease.map((part) => `  ${leaseText(part)}`),
   expectedEndAt === null
     ? 'When it ends is not known.'
     : `It is expected to end ${instantText(expectedEndAt)} (in ${durationText(expectedEndAt - at)}).`,

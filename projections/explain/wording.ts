@@ -1,10 +1,14 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
+import type { LeasePart } from '../../domain/planner/cell-event.ts'
 
 /** Up to here an instant is counted from the start of a trace; later ones are dates. */
 const traceUntilMs = 946_684_800_000
+/** The end of the year 9999. */
+const dateMax = 253_402_300_799_999
 
 /** `2026-08-14 00:00:00 UTC`, or `day 144 22:46:54` of a trace. */
 export const instantText = (ms: number): string => {
+  if (ms > dateMax) return `${ms} ms`
   if (ms >= traceUntilMs) {
     const iso = isoOf(ms)
     return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`
@@ -62,4 +66,10 @@ export const wrapped = (text: string, width: number, indent: number): string => 
     } else line = line === '' && lines.length === 0 ? word : `${line} ${word}`
   }
   return [...lines, line].join('\n')
+}
+
+/** `on node-0001: device 0, 250 thousandths of it` */
+export const leaseText = ({ node, devices, milli }: LeasePart): string => {
+  const taken = devices.length === 0 ? 'CPU and memory' : `device ${devices.join(', ')}`
+  return `on ${node}: ${taken}${milli > 0 && milli < wholeGpu ? `, ${milli} thousandths of it` : ''}`
 }

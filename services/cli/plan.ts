@@ -4,7 +4,7 @@ import { dryRun, type DryRun } from '../../domain/planner/dry-run.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { termsOf } from '../../domain/workload/terms.ts'
 import { readIntentsFile } from '../../infra/yaml/intents.ts'
-import { durationText, gpusText, instantText, needText } from '../../projections/explain/wording.ts'
+import { durationText, gpusText, instantText, leaseText, needText } from '../../projections/explain/wording.ts'
 import { exitCodes, invalidInput, VerbFailed } from './exit.ts'
 import { foldedCell } from './folded-cell.ts'
 import { withLog } from './opened-log.ts'
@@ -92,13 +92,7 @@ const planLines = (cell: Cell, { name, queue, request }: WorkloadIntent, plan: D
     case 'starts': {
       const { lease, expectedEndAt } = plan.decision.data
       const ends = expectedEndAt === null ? '' : ` It would end ${instantText(expectedEndAt)}.`
-      return [
-        `${name} would start at once.${ends}`,
-        ...lease.map(({ node, devices, milli }) => {
-          const taken = devices.length === 0 ? 'CPU and memory' : `device ${devices.join(', ')}`
-          return `  on ${node}: ${taken}${milli > 0 && milli < 1000 ? `, ${milli} thousandths of it` : ''}`
-        }),
-      ]
+      return [`${name} would start at once.${ends}`, ...lease.map((part) => `  ${leaseText(part)}`)]
     }
     case 'waits': {
       const { decision, position, startAt } = plan

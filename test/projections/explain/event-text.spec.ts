@@ -109,6 +109,7 @@ describe('wording', () => {
   it('should tell instants of a trace from dates', () => {
     expect(instantText(69_776_000)).toBe('day 0 19:22:56')
     expect(instantText(Date.UTC(2026, 7, 14, 1, 2, 3))).toBe('2026-08-14 01:02:03 UTC')
+    expect(instantText(Number.MAX_SAFE_INTEGER)).toBe('9007199254740991 ms')
   })
 
   it('should tell durations in their two largest units', () => {
