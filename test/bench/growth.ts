@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { performance } from 'node:perf_hooks'
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { Ordering, Strategy } from '../../domain/policy/allocation-policy.ts'
@@ -18,35 +19,52 @@ export interface GrowthFigures {
 }
 
 const runs = 3
+const scales = [1, 2, 4, 8, 16]
 
-export const benchGrowth = async (Driver: SqliteDriver): Promise<ReadonlyArray<GrowthFigures>> => {
-  const figures: GrowthFigures[] = []
-  for (const strategy of ['first-fit', 'best-fit', 'fgd'] as const)
-    figures.push(
-      await growthOf(`nodes at 4,000 jobs, ${strategy}`, 1_000, (nodes) =>
-        run(Driver, nodes, 4_000, 'greedy', strategy),
-      ),
-    )
-  for (const ordering of ['greedy', 'fifo', 'reserve'] as const)
-    figures.push(
-      await growthOf(`held jobs at 10 nodes, ${ordering}`, 10_000, (jobs) =>
-        run(Driver, 10, jobs, ordering, 'first-fit'),
-      ),
-    )
-  return figures
+interface Series {
+  readonly name: string
+  readonly from: number
+  readonly run: (Driver: SqliteDriver, size: number) => Promise<number>
 }
 
-const growthOf = async (name: string, from: number, run: (size: number) => Promise<number>): Promise<GrowthFigures> => {
-  const sizes = [1, 2, 4, 8, 16].map((factor) => from * factor)
-  const ms: number[] = []
-  await run(from)
-  for (const size of sizes) {
-    const took: number[] = []
-    for (let i = 0; i < runs; i++) took.push(await run(size))
-    ms.push(quantile(took, 0.5))
-  }
-  return { name, sizes, ms, worst: Math.max(...ms.slice(1).map((each, i) => each / ms[i]!)) }
+const series: ReadonlyArray<Series> = [
+  ...(['first-fit', 'best-fit', 'fgd'] as const).map((strategy) => ({
+    name: `nodes at 4,000 jobs, ${strategy}`,
+    from: 1_000,
+    run: (Driver: SqliteDriver, nodes: number) => run(Driver, nodes, 4_000, 'greedy', strategy),
+  })),
+  ...(['greedy', 'fifo', 'reserve'] as const).map((ordering) => ({
+    name: `held jobs at 10 nodes, ${ordering}`,
+    from: 10_000,
+    run: (Driver: SqliteDriver, jobs: number) => run(Driver, 10, jobs, ordering, 'first-fit'),
+  })),
+]
+
+/** How often time grows with size, every run in a process of its own: none is slowed by what another left behind. */
+export const benchGrowth = (): ReadonlyArray<GrowthFigures> =>
+  series.map(({ name, from }, index) => {
+    const sizes = scales.map((scale) => from * scale)
+    const ms = sizes.map((size) =>
+      quantile(
+        Array.from({ length: runs }, () => inProcess(index, size)),
+        0.5,
+      ),
+    )
+    return { name, sizes, ms, worst: Math.max(...ms.slice(1).map((each, i) => each / ms[i]!)) }
+  })
+
+export const growthRun = 'growth-run'
+
+const inProcess = (index: number, size: number): number => {
+  const words = ['--expose-gc', process.argv[1]!, growthRun, String(index), String(size)]
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(stderr)
+  return Number(stdout)
 }
+
+/** One run of one series, in this process; ms. */
+export const runGrowth = (Driver: SqliteDriver, index: number, size: number): Promise<number> =>
+  series[index]!.run(Driver, size)
 
 /** Jobs of a few kinds that all come at once and run for a while: most of them are held for long. */
 const run = async (
