@@ -62,7 +62,7 @@ interface SimulatedJob {
 /** Follows a simulation and sums it up. */
 export class SimulationLedger {
   private readonly jobs = new Map<string, SimulatedJob>()
-  private queuedSince: number | null = null
+  private queued = false
   private freeSince = 0
   private lastAt = 0
   private queuedMs = 0
@@ -123,34 +123,32 @@ export class SimulationLedger {
 
   /** Figures of a fill in which nothing leaves. */
   filled(fleet: Fleet): SimulationReport {
-    const entries = [...this.jobs]
-    const unplaced = entries.filter(([, job]) => job.startAt === null)
+    const all = [...this.jobs.values()]
+    const placed = all.filter((job) => job.startAt !== null)
+    const unplaced = all.filter((job) => job.startAt === null)
+    const milliOf = (job: SimulatedJob) => requestedMilli(job.request)
     const installed = fleet.deviceCount * wholeGpu
-    const allocated = sumOf(
-      entries.filter(([, job]) => job.startAt !== null),
-      ([, job]) => requestedMilli(job.request),
-    )
+    const allocated = sumOf(placed, milliOf)
     return {
       ...nothing,
       ...freeDevices(fleet),
-      jobs: entries.length,
-      refused: entries.filter(([, job]) => job.refused).length,
-      placed: entries.length - unplaced.length,
+      jobs: all.length,
+      refused: all.filter((job) => job.refused).length,
+      placed: placed.length,
       unplaced: unplaced.length,
-      unplacedMilli: sumOf(unplaced, ([, job]) => requestedMilli(job.request)),
+      unplacedMilli: sumOf(unplaced, milliOf),
       allocatedMilli: allocated,
       share: installed === 0 ? null : allocated / installed,
-      firstUnplaced: unplaced[0]?.[0] ?? null,
+      firstUnplaced: unplaced[0]?.id ?? null,
     }
   }
 
   private afterPass(at: number, cell: Cell): void {
-    if (this.queuedSince !== null) {
+    if (this.queued) {
       this.queuedMs += at - this.lastAt
       this.freeMilliMs += BigInt(this.freeSince) * BigInt(at - this.lastAt)
     }
-    const queued = cell.queues.some((queue) => queue.size > 0)
-    this.queuedSince = queued ? (this.queuedSince ?? at) : null
+    this.queued = cell.queues.some((queue) => queue.size > 0)
     this.freeSince = cell.fleet.freeTotal
     this.lastAt = at
   }

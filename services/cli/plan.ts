@@ -5,7 +5,7 @@ import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { termsOf } from '../../domain/workload/terms.ts'
 import { readIntentsFile } from '../../infra/yaml/intents.ts'
 import { durationText, gpusText, instantText, leaseText, needText } from '../../projections/explain/wording.ts'
-import { exitCodes, invalidInput, VerbFailed } from './exit.ts'
+import { exitCodes, VerbFailed } from './exit.ts'
 import { foldedCell } from './folded-cell.ts'
 import { withLog } from './opened-log.ts'
 import { terminalSafe, type JsonObject } from './output.ts'
@@ -24,8 +24,7 @@ export const registerPlan: Register = (program, context) => {
     .action(
       verb(context, async (session, file: string, { at }: { at?: string }) => {
         const read = await readIntentsFile(file)()
-        if (E.isLeft(read))
-          throw read.left.type === 'DocumentRefused' ? invalidInput(file, read.left.faults) : fileFailed(read.left)
+        if (E.isLeft(read)) throw fileFailed(read.left)
         return withLog(session, async (log) => {
           const { cell } = await foldedCell(session, log, at)
           if (cell.fleet.nodes.length === 0) throw new VerbFailed(exitCodes.failed, 'the log knows no fleet')

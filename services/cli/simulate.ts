@@ -22,7 +22,7 @@ import { keepSnapshot } from '../decide/fold.ts'
 import { durationText } from '../../projections/explain/wording.ts'
 import type { RunFault } from '../decide/run.ts'
 import { simulate, type Scenario, type Simulated } from '../decide/simulate.ts'
-import { exitCodes, invalidInput, logUnavailable, VerbFailed } from './exit.ts'
+import { exitCodes, logUnavailable, VerbFailed } from './exit.ts'
 import { figureColumns, figures } from './figures.ts'
 import { snapshotsOf } from './folded-cell.ts'
 import { withLog } from './opened-log.ts'
@@ -138,7 +138,7 @@ const statedPolicy = async (
   }
   const read = await readDocumentFile(file, decodePolicy)()
   if (E.isRight(read)) return read.right
-  throw read.left.type === 'DocumentRefused' ? invalidInput(file, read.left.faults) : fileFailed(read.left)
+  throw fileFailed(read.left)
 }
 
 /** Flags win over the document. In a fill, fragmentation is measured against the whole list unless the policy has a mix. */

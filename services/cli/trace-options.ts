@@ -3,8 +3,8 @@ import { either as E } from 'fp-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { parseColumnMap, timeUnits, type TimeUnit } from '../../infra/traces/column-map.ts'
 import { faultsCountedMax } from '../../infra/traces/fault-list.ts'
-import type { FileUnreadable } from '../../infra/host/file-unreadable.ts'
 import { readTrace, traceFormats, type FaultyFile, type Trace, type TraceFormat } from '../../infra/traces/trace.ts'
+import type { FileFault } from '../../infra/yaml/document.ts'
 import { exitCodes, invalidInput, VerbFailed } from './exit.ts'
 
 /** The flags that say what a trace file is. */
@@ -84,9 +84,10 @@ export const traceFrom = async (file: string, flags: TraceFlags, faults: Fault[]
 }
 
 /** A file that could not be read, or was read and is faulty. */
-export const fileFailed = (fault: FaultyFile | FileUnreadable): VerbFailed => {
+export const fileFailed = (fault: FaultyFile | FileFault): VerbFailed => {
   if (fault.type === 'FileUnreadable')
     return new VerbFailed(exitCodes.failed, `cannot read ${fault.file}: ${fault.reason}; ${fault.mend}`)
+  if (fault.type === 'DocumentRefused') return invalidInput(fault.file, fault.faults)
   const more = fault.count - fault.faults.length
   if (more === 0) return invalidInput(fault.file, fault.faults)
   const places = `${fault.count.toLocaleString('en-US')} places${fault.count >= faultsCountedMax ? ' or more' : ''}`
