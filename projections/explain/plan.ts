@@ -1,0 +1,95 @@
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import type { Cell } from '../../domain/planner/cell.ts'
+import { dryRun, type DryRun } from '../../domain/planner/dry-run.ts'
+import type { WorkloadIntent } from '../../domain/workload/intent.ts'
+import { termsOf } from '../../domain/workload/terms.ts'
+import { durationText, gpusText, instantText, leaseText, needText, type Need } from './wording.ts'
+
+/** What would become of an intent if it were submitted at this instant. */
+export type PlanAnswer = {
+  readonly workload: string
+  readonly queue: string
+  readonly at: EpochMs
+  readonly need: Need
+  /** What it states and nothing decides by yet, and a deadline that would be missed. */
+  readonly notes: ReadonlyArray<string>
+} & DryRun
+
+export const planOf = (cell: Cell, intent: WorkloadIntent): PlanAnswer => {
+  const { devices, memoryMib, milli } = intent.request
+  const plan = dryRun(cell, {
+    class: intent.class,
+    estimateMs: intent.expectedDurationMs,
+    queue: intent.queue,
+    request: intent.request,
+    team: intent.team,
+    terms: termsOf(intent),
+    workload: intent.name,
+  })
+  return {
+    workload: intent.name,
+    ...plan,
+    notes: notesOn(intent, plan),
+    queue: intent.queue,
+    at: cell.now,
+    need: { devices, memoryMib, milli },
+  }
+}
+
+/** Whether the fleet could never run it, or it would not be taken at all. */
+export const isTurnedDown = ({ outcome }: PlanAnswer): boolean => outcome === 'refused' || outcome === 'not taken'
+
+const notesOn = (intent: WorkloadIntent, plan: DryRun): ReadonlyArray<string> => {
+  const { budget, deadline, elasticity, expectedDurationMs, modelFamily, preemption, substitutable } = intent
+  const idle = [
+    ...(budget === null ? [] : ['budget']),
+    ...(modelFamily === null ? [] : ['modelFamily']),
+    ...(substitutable.length === 0 ? [] : ['substitutable']),
+    ...(elasticity === null ? [] : ['elasticity']),
+    ...(preemption.tolerated ? ['preemption'] : []),
+  ]
+  const notes = idle.length === 0 ? [] : [`recorded, and not decided by yet: ${idle.join(', ')}`]
+  const startAt = 'startAt' in plan ? plan.startAt : null
+  const endAt = startAt === null ? null : startAt + (expectedDurationMs ?? 0)
+  if (deadline !== null && endAt !== null && endAt > deadline)
+    notes.push(`too late for its deadline ${instantText(deadline)}, by ${durationText(endAt - deadline)}`)
+  return notes
+}
+
+/** The answer for the person who asked, line by line. */
+export const planLines = (plan: PlanAnswer): ReadonlyArray<string> => [
+  ...outcomeLines(plan),
+  ...plan.notes.map((note) => `  ${note}`),
+]
+
+const outcomeLines = (plan: PlanAnswer): ReadonlyArray<string> => {
+  const { at, need, queue, workload } = plan
+  switch (plan.outcome) {
+    case 'starts': {
+      const { lease, expectedEndAt } = plan.decision.data
+      const ends = expectedEndAt === null ? '' : ` It would end ${instantText(expectedEndAt)}.`
+      return [`${workload} would start at once.${ends}`, ...lease.map((part) => `  ${leaseText(part)}`)]
+    }
+    case 'waits': {
+      const { decision, position, startAt } = plan
+      const why = decision === null ? 'nothing decides about its queue' : decision.data.code
+      const needs =
+        decision === null ? '' : `; it needs ${needText(need)}, ${gpusText(decision.data.freeMilli)} free in total`
+      const start = startAt === null ? 'not known' : `${instantText(startAt)} (in ${durationText(startAt - at)})`
+      return [
+        `${workload} would wait in queue ${queue}, position ${position}: ${why}${needs}.`,
+        `  projected start: ${start}`,
+      ]
+    }
+    case 'refused': {
+      const { code, needMilli, largestMilli } = plan.decision.data
+      const has =
+        needMilli === 0
+          ? 'no place of the empty fleet has all of it'
+          : `the empty fleet has ${gpusText(largestMilli)} in one place of its span`
+      return [`${workload} would be refused: ${code}.`, `  it needs ${needText(need)}; ${has}`]
+    }
+    case 'not taken':
+      return [`${workload} would not be taken: ${plan.rejection.type}.`]
+  }
+}
