@@ -2,6 +2,7 @@ import { either as E } from 'fp-ts'
 import { assert } from './decider.ts'
 import type { Fault } from './fault.ts'
 import { keyObjection, nameLengthMax, nameObjection, prototypeKeys } from './ids.ts'
+import { listSchema, mapSchema, nullableSchema, recordSchema, type JsonSchema } from './json-schema.ts'
 import { found, isMap, nearest, shown } from './wording.ts'
 
 /**
@@ -82,6 +83,8 @@ export interface Reader<A> {
   readonly expected: string
   /** Paths of the members below, `preferred.count`, `queues[].name`; empty for what has none. */
   readonly fields: ReadonlyArray<string>
+  /** What is read here, for machines: whatever this refuses is refused here too, for reasons that people understand. */
+  readonly schema: JsonSchema
   /**
    * Undefined only after a fault has been noted. A record with a fault below is given all the same, without the
    * members at fault, so that rules between members are checked in the same run: see `Loose`.
@@ -159,6 +162,7 @@ export const record = <M extends Members>(
   return {
     expected,
     fields: names.flatMap((name) => [name, ...table.get(name)!.reader.fields.map((field) => joined(name, field))]),
+    schema: recordSchema(table),
     read: (value, notes) => {
       if (!isMap(value)) {
         notes.add(`found ${found(value)}`, `give ${expected}`)
@@ -201,6 +205,7 @@ export const listOf = <A>(
   return {
     expected,
     fields: item.fields.map((field) => joined('[]', field)),
+    schema: listSchema(item.schema, min, max),
     read: (value, notes) => {
       if (!Array.isArray(value)) {
         notes.add(`found ${found(value)}`, `give ${expected}`)
@@ -233,6 +238,7 @@ export const mapOf = <A>(item: Reader<A>, max: number): Reader<{ readonly [name:
   return {
     expected,
     fields: item.fields.map((field) => joined('NAME', field)),
+    schema: mapSchema(item.schema, max),
     read: (value, notes) => {
       if (!isMap(value)) {
         notes.add(`found ${found(value)}`, `give ${expected}`)
@@ -261,6 +267,7 @@ export const mapOf = <A>(item: Reader<A>, max: number): Reader<{ readonly [name:
 export const nullable = <A>(reader: Reader<A>): Reader<A | null> => ({
   ...reader,
   expected: `${reader.expected}, or null`,
+  schema: nullableSchema(reader.schema),
   read: (value, notes) => (value === null ? null : reader.read(value, notes)),
 })
 
@@ -277,9 +284,14 @@ export const built = <A, B>(reader: Reader<A>, build: (got: A, notes: Notes) => 
 // ---- Scalars
 
 /** Reads one value, or says why not; without a mend of its own the objection asks for what is expected. */
-export const scalar = <A>(expected: string, read: (value: unknown) => A | Objection): Reader<A> => ({
+export const scalar = <A>(
+  expected: string,
+  schema: JsonSchema,
+  read: (value: unknown) => A | Objection,
+): Reader<A> => ({
   expected,
   fields: [],
+  schema,
   read: (value, notes) => {
     const got = read(value)
     if (!(got instanceof Objection)) return got
@@ -298,7 +310,7 @@ export class Objection {
 
 export const wholeNumber = <N extends number = number>(min: number, max: number): Reader<N> => {
   const expected = `a whole number from ${min} to ${max}`
-  return scalar(expected, (value) => {
+  return scalar(expected, { type: 'integer', minimum: min, maximum: max }, (value) => {
     if (typeof value !== 'number') {
       const digits = typeof value === 'string' && /^-?\d+$/.test(value)
       return new Objection(`found ${found(value)}`, digits ? `give ${expected}, without quotes` : undefined)
@@ -311,7 +323,7 @@ export const wholeNumber = <N extends number = number>(min: number, max: number)
   })
 }
 
-export const flag: Reader<boolean> = scalar('true or false', (value) => {
+export const flag: Reader<boolean> = scalar('true or false', { type: 'boolean' }, (value) => {
   if (typeof value === 'boolean') return value
   const meant = /^(yes|y|on|true)$/i.test(String(value))
     ? true
@@ -322,7 +334,7 @@ export const flag: Reader<boolean> = scalar('true or false', (value) => {
 })
 
 export const oneOf = <const T extends string>(words: ReadonlyArray<T>): Reader<T> =>
-  scalar(words.length === 1 ? words[0]! : `one of ${words.join(', ')}`, (value) => {
+  scalar(words.length === 1 ? words[0]! : `one of ${words.join(', ')}`, { type: 'string', enum: words }, (value) => {
     const word = words.find((candidate) => candidate === value)
     if (word !== undefined) return word
     const meant = typeof value === 'string' ? nearest(value, words) : null
@@ -331,7 +343,7 @@ export const oneOf = <const T extends string>(words: ReadonlyArray<T>): Reader<T
 
 /** The one word that says how a document is to be read. */
 export const version = (word: string): Reader<string> =>
-  scalar(word, (value) =>
+  scalar(word, { type: 'string', enum: [word] }, (value) =>
     value === word
       ? word
       : new Objection(
@@ -340,10 +352,11 @@ export const version = (word: string): Reader<string> =>
         ),
   )
 
+const nameSchema: JsonSchema = { type: 'string', minLength: 1, maxLength: nameLengthMax, pattern: '^\\S+$' }
 const nameHint = `printable, without blanks, 1 to ${nameLengthMax} characters`
 
 /** What things are called: see ids.ts. */
-export const name: Reader<string> = scalar(`a name: ${nameHint}`, (value) => {
+export const name: Reader<string> = scalar(`a name: ${nameHint}`, nameSchema, (value) => {
   if (typeof value !== 'string')
     return new Objection(
       `found ${found(value)}`,
@@ -355,7 +368,7 @@ export const name: Reader<string> = scalar(`a name: ${nameHint}`, (value) => {
 
 /** Prose: any printable characters, and line breaks. */
 export const prose = (lengthMax: number): Reader<string> =>
-  scalar(`text of 1 to ${lengthMax} characters`, (value) => {
+  scalar(`text of 1 to ${lengthMax} characters`, { type: 'string', minLength: 1, maxLength: lengthMax }, (value) => {
     if (typeof value !== 'string') return new Objection(`found ${found(value)}`)
     if (value.length === 0) return new Objection('is empty')
     if (value.length > lengthMax) return new Objection(`has ${value.length} characters, above ${lengthMax}`)
@@ -366,8 +379,11 @@ export const prose = (lengthMax: number): Reader<string> =>
   })
 
 /** Lower-case hex of a SHA-256. */
-export const digest: Reader<string> = scalar('a SHA-256 in 64 lower-case hexadecimal digits', (value) =>
-  typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? value : new Objection(`found ${found(value)}`),
+export const digest: Reader<string> = scalar(
+  'a SHA-256 in 64 lower-case hexadecimal digits',
+  { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  (value) =>
+    typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? value : new Objection(`found ${found(value)}`),
 )
 
 const joined = (name: string, field: string): string => (field.startsWith('[]') ? name + field : `${name}.${field}`)

@@ -8,11 +8,14 @@ const msPer = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as cons
 /** Ten years: whatever is longer is a slip of the keyboard. */
 export const durationMax = (3650 * msPer.d) as DurationMs
 const durationForm = /^(?:(\d{1,15})d)?(?:(\d{1,15})h)?(?:(\d{1,15})m(?!s))?(?:(\d{1,15})s)?(?:(\d{1,15})ms)?$/
+/** The same for other languages' regular expressions; it takes no more than that and an empty text. */
+const durationPattern = '^([0-9]{1,15}d)?([0-9]{1,15}h)?([0-9]{1,15}m)?([0-9]{1,15}s)?([0-9]{1,15}ms)?$'
 
 /** `90s`, `2h30m`, `600s`, `14h`, `1d12h`, `250ms`: whole numbers, each unit at most once, from large to small. */
 export const duration = (minMs: number): Reader<DurationMs> => {
   const expected = `a duration from ${durationText(minMs as DurationMs)} to ${durationText(durationMax)}, such as 90s or 2h30m`
-  return scalar(expected, (value) => {
+  const schema = { type: 'string', minLength: 2, pattern: durationPattern, description: expected }
+  return scalar(expected, schema, (value) => {
     if (typeof value === 'number') return unitless(value, 's')
     if (typeof value !== 'string') return new Objection(`found ${found(value)}`)
     const parts = value === '' ? null : durationForm.exec(value)
@@ -67,8 +70,10 @@ const bytesPerMib = 2 ** 20
 export const memoryMaxMib = 2 ** 30
 
 /** `60Gi`, `512Mi`, `80G`: a whole number with a Kubernetes suffix; in MiB, rounded up. */
-export const memory = (minMib: number): Reader<Mebibytes> =>
-  scalar(`an amount of memory from ${minMib}Mi to ${memoryMaxMib}Mi, such as 60Gi or 512Mi`, (value) => {
+export const memory = (minMib: number): Reader<Mebibytes> => {
+  const expected = `an amount of memory from ${minMib}Mi to ${memoryMaxMib}Mi, such as 60Gi or 512Mi`
+  const schema = { type: 'string', pattern: '^[0-9]{1,15}(Ki|Mi|Gi|Ti|k|M|G|T)$', description: expected }
+  return scalar(expected, schema, (value) => {
     if (typeof value === 'number') return unitless(value, 'Gi')
     if (typeof value !== 'string') return new Objection(`found ${found(value)}`)
     const [, digits, unit] = /^(\d{1,15})(Ki|Mi|Gi|Ti|k|M|G|T)$/.exec(value) ?? []
@@ -79,6 +84,7 @@ export const memory = (minMib: number): Reader<Mebibytes> =>
     const mib = Math.ceil((+digits * bytesPer[unit]!) / bytesPerMib)
     return mib < minMib ? new Objection(`${shown(value)} is below ${minMib}Mi`) : (mib as Mebibytes)
   })
+}
 
 const memoryMend = (text: string): string => {
   if (/^\d+$/.test(text)) return `write it with its unit, such as ${shown(`${text}Gi`)}`
@@ -92,8 +98,16 @@ export const memoryText = (mib: Mebibytes): string => `${mib}Mi`
 export const cpuMaxMilli = 1_000_000_000
 
 /** `500m`, `4`: thousandths with an m, or whole cores. */
-export const cpu = (minMilli: number): Reader<CpuMilli> =>
-  scalar(`CPU cores from ${minMilli}m to ${cpuMaxMilli}m, such as 4 or 500m`, (value) => {
+export const cpu = (minMilli: number): Reader<CpuMilli> => {
+  const expected = `CPU cores from ${minMilli}m to ${cpuMaxMilli}m, such as 4 or 500m`
+  const schema = {
+    anyOf: [
+      { type: 'integer', minimum: 0 },
+      { type: 'string', pattern: '^[0-9]{1,15}m?$' },
+    ],
+    description: expected,
+  }
+  return scalar(expected, schema, (value) => {
     if (typeof value !== 'string' && typeof value !== 'number') return new Objection(`found ${found(value)}`)
     const [, digits, unit] = /^(\d{1,15})(m?)$/.exec(String(value)) ?? []
     if (digits === undefined)
@@ -105,6 +119,7 @@ export const cpu = (minMilli: number): Reader<CpuMilli> =>
     if (milli > cpuMaxMilli) return new Objection(`${value} is above ${cpuMaxMilli}m`)
     return milli < minMilli ? new Objection(`${value} is below ${minMilli}m`) : (milli as CpuMilli)
   })
+}
 
 export const cpuText = (milli: CpuMilli): string => `${milli}m`
 
@@ -112,9 +127,10 @@ export const cpuText = (milli: CpuMilli): string => `${milli}m`
 export const instantMax = 8_640_000_000_000_000
 
 const instantForm = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,3}))?(?:Z|([+-])(\d{2}):(\d{2}))$/
+const instantSchema = { type: 'string', format: 'date-time' }
 
 /** `2026-08-14T00:00:00Z`, `2026-08-14T02:00:00+02:00`: date, time and zone, and a day that exists. */
-export const instant: Reader<EpochMs> = scalar('an instant such as "2026-08-14T00:00:00Z"', (value) => {
+export const instant: Reader<EpochMs> = scalar('an instant such as "2026-08-14T00:00:00Z"', instantSchema, (value) => {
   if (typeof value !== 'string') return new Objection(`found ${found(value)}`)
   const parts = instantForm.exec(value)
   if (parts === null)
@@ -136,7 +152,7 @@ export const instant: Reader<EpochMs> = scalar('an instant such as "2026-08-14T0
 export const instantText = (at: EpochMs): string => new Date(at).toISOString()
 
 /** `2026-12-31`. */
-export const day: Reader<string> = scalar('a date such as 2026-12-31', (value) => {
+export const day: Reader<string> = scalar('a date such as 2026-12-31', { type: 'string', format: 'date' }, (value) => {
   if (typeof value !== 'string') return new Objection(`found ${found(value)}`)
   const [, year, month, date] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value) ?? []
   if (year === undefined || month === undefined || date === undefined)

@@ -42,6 +42,7 @@ const accelerators: Reader<ReadonlyArray<string>> = (() => {
   return {
     ...models,
     expected: 'the name of an accelerator, or a list of names that are all equally good',
+    schema: { anyOf: [name.schema, models.schema] },
     read: (value, notes) => {
       if (Array.isArray(value)) return models.read(value, notes)?.toSorted()
       const model = name.read(value, notes)
@@ -54,7 +55,8 @@ const accelerators: Reader<ReadonlyArray<string>> = (() => {
 const share: Reader<GpuMilli> = (() => {
   const thousandths = wholeNumber<GpuMilli>(1, wholeGpu)
   const expected = `${thousandths.expected} (thousandths of a device), or the word memory`
-  const word = scalar(expected, (value) =>
+  const schema = { anyOf: [thousandths.schema, { type: 'string', enum: ['memory'] }] }
+  const word = scalar(expected, schema, (value) =>
     value === 'memory' ? (0 as GpuMilli) : new Objection(`found ${found(value)}`),
   )
   return { ...word, read: (value, notes) => (typeof value === 'number' ? thousandths : word).read(value, notes) }
@@ -200,6 +202,7 @@ type Document = typeof document extends Reader<infer A> ? A : never
 
 /** Every member that a document may have: `spec.preferred.count`, `spec.substitutable[].count`. */
 export const intentFields = document.fields
+export const intentSchema = document.schema
 
 const intentOf = ({ metadata, spec }: Document, unnamed: string): WorkloadIntent => {
   const { preferred, resources, elasticity, preemption } = spec
