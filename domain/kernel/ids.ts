@@ -7,10 +7,18 @@ export const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constru
 /** Control and format characters (an escape, a right-to-left override), halves of pairs, private use, and blanks. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u
 
+/** Longest id of a fact or a command, which is made of names. */
+export const idLengthMax = 600
+
 /** Why `text` cannot name a thing, or null when it can: a name has to survive a terminal, a log line and a subject. */
-export const nameObjection = (text: string): string | null => {
+export const nameObjection = (text: string): string | null => textObjection(text, nameLengthMax)
+
+/** The same for an id, which no subject is made of. */
+export const idObjection = (text: string): string | null => textObjection(text, idLengthMax)
+
+const textObjection = (text: string, lengthMax: number): string | null => {
   if (text.length === 0) return 'is empty'
-  if (text.length > nameLengthMax) return `has ${text.length} characters, above ${nameLengthMax}`
+  if (text.length > lengthMax) return `has ${text.length} characters, above ${lengthMax}`
   if (prototypeKeys.has(text)) return 'is a reserved word'
   const character = unprintable.exec(text)?.[0]
   if (character === undefined) return null

@@ -11,6 +11,7 @@ import {
   nullable,
   oneOf,
   optional,
+  prose,
   record,
   wholeNumber,
   type Decode,
@@ -31,11 +32,14 @@ import { decodedPolicy } from '../policy/allocation-policy.codec.ts'
 import type { Substitute } from '../workload/intent.ts'
 import { requestDevicesMax, requestModelsMax, type PlacementRequest, type Span } from '../workload/request.ts'
 import { unstatedTerms, type WorkloadTerms } from '../workload/terms.ts'
+import { commandOutcomes, commandVerbs } from './command.ts'
 import { cellEventVersions, type CellEvent, type CellInput, type NodeHealth } from './cell-event.ts'
 
 /** Most devices in one node. */
 export const nodeDevicesMax = 65_536
 const attemptsMax = 1_000_000
+/** Characters of what somebody says about an order or an outcome. */
+export const reasonMax = 500
 const substitutesMax = 64
 /** Longest line of facts, in UTF-16 units. */
 export const factLengthMax = 1_048_576
@@ -132,6 +136,19 @@ const dataOf: { readonly [T in CellInput['type']]: Reader<Extract<CellInput, { r
     outcome: needed(oneOf<'succeeded' | 'failed'>(['succeeded', 'failed'])),
     workload: needed(name),
   }),
+  CancelRequested: record({
+    actor: needed(name),
+    reason: needed(nullable(prose(reasonMax))),
+    workload: needed(name),
+  }),
+  CommandConcluded: record({
+    attempt: needed(wholeNumber(0, attemptsMax)),
+    command: needed(name),
+    outcome: needed(oneOf(commandOutcomes)),
+    reason: needed(nullable(prose(reasonMax))),
+    verb: needed(oneOf(commandVerbs)),
+    workload: needed(name),
+  }),
   Ticked: record({}),
 }
 
@@ -154,12 +171,13 @@ const untyped = record({
   id: needed(name),
   type: needed(oneOf(types)),
   at: needed(wholeNumber<EpochMs>(0, instantMax)),
-  data: needed<unknown>({ expected: 'what happened', fields: [], read: (value) => value ?? null }),
+  data: needed<unknown>({ expected: 'what happened', fields: [], schema: {}, read: (value) => value ?? null }),
 })
 
 const fact: Reader<CellFact> = {
   expected: untyped.expected,
   fields: untyped.fields,
+  schema: untyped.schema,
   read: (value, notes) => {
     const type: unknown = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
     return (factOf.get(type) ?? untyped).read(value, notes) as CellFact | undefined

@@ -3,6 +3,7 @@ import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import type { AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type { WorkloadTerms } from '../workload/terms.ts'
+import type { CommandCause, CommandOutcome, CommandVerb } from './command.ts'
 import type { ReasonCode } from './reason-code.ts'
 
 /** Every member of `data` below is written in ascending order of its key: what is stored is canonical JSON as it is. */
@@ -45,10 +46,38 @@ export type AttemptEnded = Message<
   'AttemptEnded',
   { readonly attempt: number; readonly outcome: 'succeeded' | 'failed'; readonly workload: string }
 >
+/** Somebody wants it ended, whether it waits or runs. */
+export type CancelRequested = Message<
+  'CancelRequested',
+  { readonly actor: string; readonly reason: string | null; readonly workload: string }
+>
+/**
+ * What became of a command, as its adapter says; `expired` says dispatch, when no adapter said anything in time. That an
+ * attempt is to stop which does not run is `done`; `refused` is what the adapter cannot or will not do.
+ */
+export type CommandConcluded = Message<
+  'CommandConcluded',
+  {
+    readonly attempt: number
+    readonly command: string
+    readonly outcome: CommandOutcome
+    readonly reason: string | null
+    readonly verb: CommandVerb
+    readonly workload: string
+  }
+>
 /** Time as data: what is due at `at` is done, and everything that came up to `at` is decided. */
 export type Ticked = Message<'Ticked', Record<string, never>>
 
-export type CellInput = NodeRegistered | NodeHealthChanged | PolicyActivated | WorkloadSubmitted | AttemptEnded | Ticked
+export type CellInput =
+  | NodeRegistered
+  | NodeHealthChanged
+  | PolicyActivated
+  | WorkloadSubmitted
+  | AttemptEnded
+  | CancelRequested
+  | CommandConcluded
+  | Ticked
 
 /** Devices of one node that a lease holds: their indexes, and the thousandths and memory taken of each. */
 export interface LeasePart {
@@ -69,6 +98,8 @@ export type WorkloadAdmitted = Message<
     readonly freeMilli: number
     readonly lease: ReadonlyArray<LeasePart>
     readonly needMilli: number
+    /** It goes on from a checkpoint that was asked for; absent: it starts from the beginning. */
+    readonly resumes?: true
     /** Path into the policy document. */
     readonly rule: string
     readonly score: number | null
@@ -115,7 +146,59 @@ export type EstimateOverran = Message<
   { readonly attempt: number; readonly expectedEndAt: EpochMs; readonly workload: string }
 >
 
-export type CellDecision = WorkloadAdmitted | WorkloadHeld | WorkloadRefused | EstimateOverran
+/**
+ * An adapter is asked to do something with an attempt that was started. The start itself is no such event: it follows
+ * from `WorkloadAdmitted` where the pool is automated.
+ */
+export type CommandIssued = Message<
+  'CommandIssued',
+  {
+    readonly attempt: number
+    readonly because: CommandCause
+    readonly command: string
+    readonly deadlineAt: EpochMs
+    /** What `shrink` leaves it; null for the others. */
+    readonly keeps: ReadonlyArray<LeasePart> | null
+    /** The node that is to be left, where that is the cause. */
+    readonly node: string | null
+    readonly rule: string
+    readonly verb: Exclude<CommandVerb, 'start' | 'resume'>
+    readonly workload: string
+  }
+>
+/** Its devices are free again. `requeued`: it waits once more, at its old place; else nothing is left of it. */
+export type AttemptStopped = Message<
+  'AttemptStopped',
+  {
+    readonly attempt: number
+    readonly outcome: 'cancelled' | 'evicted' | 'not-started'
+    readonly requeued: boolean
+    readonly rule: string
+    readonly workload: string
+  }
+>
+/** It runs on, on these devices alone. */
+export type LeaseShrunk = Message<
+  'LeaseShrunk',
+  {
+    readonly attempt: number
+    readonly keeps: ReadonlyArray<LeasePart>
+    readonly rule: string
+    readonly workload: string
+  }
+>
+/** It waited, or was never sent to an adapter, and is gone. */
+export type WorkloadCancelled = Message<'WorkloadCancelled', { readonly rule: string; readonly workload: string }>
+
+export type CellDecision =
+  | WorkloadAdmitted
+  | WorkloadHeld
+  | WorkloadRefused
+  | EstimateOverran
+  | CommandIssued
+  | AttemptStopped
+  | LeaseShrunk
+  | WorkloadCancelled
 export type CellEvent = CellInput | CellDecision
 
 /** Version of each event's data, as this release writes it. */
@@ -125,11 +208,17 @@ export const cellEventVersions: { readonly [T in CellEvent['type']]: number } = 
   PolicyActivated: 1,
   WorkloadSubmitted: 1,
   AttemptEnded: 1,
+  CancelRequested: 1,
+  CommandConcluded: 1,
   Ticked: 1,
   WorkloadAdmitted: 1,
   WorkloadHeld: 1,
   WorkloadRefused: 1,
   EstimateOverran: 1,
+  CommandIssued: 1,
+  AttemptStopped: 1,
+  LeaseShrunk: 1,
+  WorkloadCancelled: 1,
 }
 
 const inputTypes: ReadonlySet<string> = new Set<CellInput['type']>([
@@ -138,6 +227,8 @@ const inputTypes: ReadonlySet<string> = new Set<CellInput['type']>([
   'PolicyActivated',
   'WorkloadSubmitted',
   'AttemptEnded',
+  'CancelRequested',
+  'CommandConcluded',
   'Ticked',
 ])
 export const isInput = (event: CellEvent): event is CellInput => inputTypes.has(event.type)

@@ -1,9 +1,10 @@
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import type { AllocationPolicy, MixClass } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
+import type { WorkloadTerms } from '../workload/terms.ts'
 import { activate, Cell, enqueue, occupy } from './cell.ts'
 import type { LeasePart, NodeHealth, NodeRegistered } from './cell-event.ts'
-import type { Hold } from './workload.ts'
+import type { Hold, Run } from './workload.ts'
 
 interface WorkloadSnapshot {
   readonly attempt: number
@@ -13,14 +14,14 @@ interface WorkloadSnapshot {
   readonly id: string
   readonly queue: string
   readonly request: PlacementRequest
-  readonly run: {
-    readonly expectedEndAt: EpochMs | null
-    readonly parts: ReadonlyArray<LeasePart>
-    readonly startedAt: EpochMs
-  } | null
+  readonly checkpointed: boolean
+  readonly resumes: boolean
+  readonly run: (Omit<Run, 'parts'> & { readonly parts: ReadonlyArray<LeasePart> }) | null
   readonly seq: number
+  readonly startsFailed: number
   readonly submittedAt: EpochMs
   readonly team: string
+  readonly terms: WorkloadTerms
 }
 
 /** By numbers of the node and of the device on it. */
@@ -70,14 +71,14 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
       id: workload.id,
       queue: workload.queue.name,
       request: workload.shape.request,
-      run: workload.run && {
-        expectedEndAt: workload.run.expectedEndAt,
-        parts: workload.run.parts.map((part) => fleet.partNamed(part)),
-        startedAt: workload.run.startedAt,
-      },
+      checkpointed: workload.checkpointed,
+      resumes: workload.resumes,
+      run: workload.run && { ...workload.run, parts: workload.run.parts.map((part) => fleet.partNamed(part)) },
       seq: workload.seq,
+      startsFailed: workload.startsFailed,
       submittedAt: workload.submittedAt,
       team: workload.team,
+      terms: workload.terms,
     })).sort((a, b) => a.seq - b.seq),
   }
 }
@@ -91,9 +92,13 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   restoreHealth(cell, snapshot)
   if (snapshot.policy !== null) activate(cell, { document: snapshot.policy, hash: snapshot.policyHash! })
   cell.demand.restore(snapshot.demand.mix, snapshot.demand.measured)
-  for (const { queue, request, run, hold, attempt, ...fixed } of snapshot.workloads) {
-    const workload = enqueue(cell, { ...fixed, queue, request })
-    workload.attempt = attempt
+  for (const given of snapshot.workloads) {
+    const { run, hold } = given
+    const workload = enqueue(cell, given)
+    workload.attempt = given.attempt
+    workload.checkpointed = given.checkpointed
+    workload.resumes = given.resumes
+    workload.startsFailed = given.startsFailed
     if (run === null) {
       workload.hold = hold
       if (hold === null) cell.fresh.add(workload)

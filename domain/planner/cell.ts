@@ -5,11 +5,15 @@ import { Placer } from '../fleet/placer.ts'
 import { ShapeTable, type Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
-import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import { standingOf, type AllocationPolicy, type Mode } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type {
   AttemptEnded,
+  AttemptStopped,
   CellEvent,
+  CommandConcluded,
+  CommandIssued,
+  LeaseShrunk,
   PolicyActivated,
   WorkloadAdmitted,
   WorkloadHeld,
@@ -18,7 +22,7 @@ import type {
 import { EndIndex } from './end-index.ts'
 import type { Line } from './line.ts'
 import { WaitingQueue } from './waiting-queue.ts'
-import type { Run, Workload } from './workload.ts'
+import { endedByEviction, type Run, type Workload } from './workload.ts'
 
 /**
  * State of one cell, folded from its stream: the fleet, what waits, what runs, and the policy. `evolve` alone changes
@@ -40,6 +44,8 @@ export class Cell {
   /** What waits or runs. */
   readonly workloads = new Map<string, Workload>()
   readonly ends = new EndIndex()
+  /** What runs, by the number of each node that it runs on. */
+  private readonly runs = new Map<number, Set<Workload>>()
   /** Waits, and was submitted since the last tick. */
   readonly fresh = new Set<Workload>()
   /** Came up since the last tick: where their requests may go is searched in the whole fleet. */
@@ -81,10 +87,29 @@ export class Cell {
     return (this.shadows[i] ??= new Fleet())
   }
 
-  /** Whether ticks decide anything: there is a policy, and it does not only observe. */
+  /** What its policy lets it do now. */
+  get standing(): Mode | 'frozen' | 'no-policy' {
+    return this.policy === null ? 'no-policy' : standingOf(this.policy, this.name)
+  }
+
+  /** Whether ticks decide anything. */
   get decides(): boolean {
-    const { policy } = this
-    return policy !== null && (policy.poolModes[this.name] ?? policy.mode) !== 'observe'
+    const { standing } = this
+    return standing === 'automate' || standing === 'advise'
+  }
+
+  runningOn(node: number): Iterable<Workload> {
+    return this.runs.get(node) ?? []
+  }
+
+  /** @param runs whether it runs there from now on, or no longer */
+  noteRuns(workload: Workload, parts: Run['parts'], runs: boolean): void {
+    for (const { node } of parts) {
+      const there = this.runs.get(node)
+      if (!runs) there?.delete(workload)
+      else if (there === undefined) this.runs.set(node, new Set([workload]))
+      else there.add(workload)
+    }
   }
 
   /**
@@ -130,6 +155,11 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
     case 'AttemptEnded':
       end(cell, event.data)
       break
+    case 'CancelRequested':
+      break
+    case 'CommandConcluded':
+      conclude(cell, event.data)
+      break
     case 'Ticked':
       cell.settle()
       break
@@ -142,6 +172,22 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
     case 'WorkloadRefused': {
       const workload = known(cell, event.data.workload)
       leaveQueue(cell, workload)
+      cell.workloads.delete(workload.id)
+      break
+    }
+    case 'CommandIssued':
+      issue(cell, event)
+      break
+    case 'AttemptStopped':
+      stop(cell, event.data)
+      break
+    case 'LeaseShrunk':
+      shrink(cell, event.data)
+      break
+    case 'WorkloadCancelled': {
+      const workload = known(cell, event.data.workload)
+      if (workload.run === null) leaveQueue(cell, workload)
+      else vacate(cell, workload)
       cell.workloads.delete(workload.id)
       break
     }
@@ -189,7 +235,7 @@ const queueOf = (cell: Cell, name: string): WaitingQueue => {
 /** A workload as it comes in; it waits in its queue. */
 export const enqueue = (
   cell: Cell,
-  given: Pick<Workload, 'id' | 'seq' | 'class' | 'team' | 'estimateMs' | 'submittedAt'> & {
+  given: Pick<Workload, 'id' | 'seq' | 'class' | 'team' | 'estimateMs' | 'submittedAt' | 'terms'> & {
     readonly queue: string
     readonly request: PlacementRequest
   },
@@ -203,7 +249,11 @@ export const enqueue = (
     queue: queueOf(cell, given.queue),
     estimateMs: given.estimateMs,
     submittedAt: given.submittedAt,
+    terms: given.terms,
     attempt: 0,
+    checkpointed: false,
+    resumes: false,
+    startsFailed: 0,
     hold: null,
     previous: null,
     next: null,
@@ -212,9 +262,14 @@ export const enqueue = (
     run: null,
   }
   cell.workloads.set(workload.id, workload)
+  standInLine(cell, workload)
+  return workload
+}
+
+/** It waits, with all others of its queue that ask for the same. */
+const standInLine = (cell: Cell, workload: Workload): void => {
   const line = workload.queue.add(workload)
   if (line.size === 1) cell.untried.add(line)
-  return workload
 }
 
 const leaveQueue = (cell: Cell, workload: Workload): void => {
@@ -230,13 +285,30 @@ export const occupy = (cell: Cell, workload: Workload, run: Run): void => {
   workload.hold = null
   workload.run = run
   for (const part of run.parts) cell.fleet.take(workload.shape, part)
+  cell.noteRuns(workload, run.parts, true)
   if (run.expectedEndAt !== null) cell.ends.add(workload)
 }
 
+/** Its devices are free again. */
+const vacate = (cell: Cell, workload: Workload): void => {
+  const { run } = workload
+  assert(run !== null, 'what gives devices back was running')
+  if (run.expectedEndAt !== null) cell.ends.remove(workload)
+  giveBack(cell, workload, run.parts)
+}
+
+const giveBack = (cell: Cell, workload: Workload, parts: Run['parts']): void => {
+  for (const part of parts) {
+    cell.fleet.give(workload.shape, part)
+    cell.freed.add(part.node)
+  }
+  cell.noteRuns(workload, parts, false)
+}
+
 const submit = (cell: Cell, { at, data }: WorkloadSubmitted): void => {
-  const { class: kind, estimateMs, queue, request, team, workload: id } = data
+  const { class: kind, estimateMs, queue, request, team, terms, workload: id } = data
   const seq = cell.submissions++
-  const workload = enqueue(cell, { id, seq, class: kind, team, estimateMs, submittedAt: at, queue, request })
+  const workload = enqueue(cell, { id, seq, class: kind, team, estimateMs, submittedAt: at, queue, request, terms })
   cell.fresh.add(workload)
   cell.demand.add(workload.shape)
 }
@@ -245,7 +317,17 @@ const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
   const workload = known(cell, data.workload)
   const parts = data.lease.map((part) => cell.fleet.partNumbered(part))
   workload.attempt = data.attempt
-  occupy(cell, workload, { startedAt: at, expectedEndAt: data.expectedEndAt, parts })
+  workload.resumes = data.resumes === true
+  occupy(cell, workload, {
+    startedAt: at,
+    expectedEndAt: data.expectedEndAt,
+    parts,
+    commanded: cell.standing === 'automate',
+    confirmed: false,
+    open: null,
+    issued: 0,
+    tried: [],
+  })
 }
 
 const hold = (cell: Cell, { at, data }: WorkloadHeld): void => {
@@ -256,11 +338,54 @@ const hold = (cell: Cell, { at, data }: WorkloadHeld): void => {
 
 const end = (cell: Cell, data: AttemptEnded['data']): void => {
   const workload = known(cell, data.workload)
-  assert(workload.run !== null, 'what ended was running')
-  if (workload.run.expectedEndAt !== null) cell.ends.remove(workload)
-  for (const part of workload.run.parts) {
-    cell.fleet.give(workload.shape, part)
-    cell.freed.add(part.node)
-  }
+  if (endedByEviction(workload, data.outcome)) return
+  vacate(cell, workload)
   cell.workloads.delete(workload.id)
+}
+
+const conclude = (cell: Cell, { outcome, verb, workload: id }: CommandConcluded['data']): void => {
+  const workload = known(cell, id)
+  const { run } = workload
+  assert(run !== null, 'what is concluded about runs')
+  if (verb === 'start' || verb === 'resume') {
+    if (outcome === 'done') workload.run = { ...run, confirmed: true }
+    return
+  }
+  if (verb !== 'checkpoint' && verb !== 'shrink') return
+  workload.run = { ...run, open: null, tried: [...run.tried, verb] }
+  if (verb === 'checkpoint' && outcome === 'done') workload.checkpointed = true
+}
+
+const issue = (cell: Cell, { at, data: { attempt: _, workload: id, ...open } }: CommandIssued): void => {
+  const workload = known(cell, id)
+  const { run } = workload
+  assert(run !== null, 'what is asked to do something runs')
+  workload.run = { ...run, open: { ...open, issuedAt: at }, issued: run.issued + 1 }
+}
+
+const stop = (cell: Cell, { outcome, requeued, workload: id }: AttemptStopped['data']): void => {
+  const workload = known(cell, id)
+  vacate(cell, workload)
+  if (outcome === 'not-started') workload.startsFailed++
+  if (!requeued) {
+    cell.workloads.delete(id)
+    return
+  }
+  workload.run = null
+  standInLine(cell, workload)
+  cell.fresh.add(workload)
+}
+
+const shrink = (cell: Cell, { keeps, workload: id }: LeaseShrunk['data']): void => {
+  const workload = known(cell, id)
+  const { run } = workload
+  assert(run !== null, 'what shrinks runs')
+  const parts = keeps.map((part) => cell.fleet.partNumbered(part))
+  const kept = new Set(parts.map(({ node }) => node))
+  giveBack(
+    cell,
+    workload,
+    run.parts.filter(({ node }) => !kept.has(node)),
+  )
+  workload.run = { ...run, parts, tried: run.tried.filter((verb) => verb !== 'shrink') }
 }

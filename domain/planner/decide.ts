@@ -1,7 +1,8 @@
 import { either as E } from 'fp-ts'
-import { canonicalJson } from '../kernel/canonical-json.ts'
+import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import type { Decider } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
+import { cancel, conclude, evicted, leaveNode } from './attempt-stop.ts'
 import { Cell, evolve } from './cell.ts'
 import type {
   CellDecision,
@@ -13,6 +14,7 @@ import type {
   WorkloadSubmitted,
 } from './cell-event.ts'
 import { Pass } from './pass.ts'
+import { endedByEviction } from './workload.ts'
 
 /** Why an input is not taken. `Repeated` says that the cell has it already: nothing is wrong, and nothing is recorded. */
 export type CellRejection =
@@ -20,6 +22,7 @@ export type CellRejection =
   | { readonly type: 'NodeDiffers' | 'UnknownNode'; readonly node: string }
   | { readonly type: 'UnknownDevice'; readonly node: string; readonly device: number; readonly devices: number }
   | { readonly type: 'DuplicateWorkload' | 'UnknownWorkload' | 'NotRunning'; readonly workload: string }
+  | { readonly type: 'UnknownCommand'; readonly command: string }
   | { readonly type: 'WrongAttempt'; readonly workload: string; readonly attempt: number; readonly running: number }
   | { readonly type: 'TimeWentBack'; readonly at: EpochMs; readonly now: EpochMs }
 
@@ -41,8 +44,12 @@ export const decide = (input: CellInput, cell: Cell): E.Either<CellRejection, Re
       if (workload.run === null) return E.left({ type: 'NotRunning', workload: id })
       if (workload.attempt !== attempt)
         return E.left({ type: 'WrongAttempt', workload: id, attempt, running: workload.attempt })
-      return nothing
+      return endedByEviction(workload, input.data.outcome) ? E.right([evicted(workload, input.at)]) : nothing
     }
+    case 'CancelRequested':
+      return cancel(input, cell)
+    case 'CommandConcluded':
+      return conclude(input, cell)
     case 'Ticked':
       return input.at < cell.now ? E.left({ type: 'TimeWentBack', at: input.at, now: cell.now }) : tick(input.at, cell)
   }
@@ -78,16 +85,15 @@ const registerNode = (
   return same ? repeated : E.left({ type: 'NodeDiffers', node: data.node })
 }
 
-const changeHealth = (
-  { data }: NodeHealthChanged,
-  { fleet }: Cell,
-): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
+const changeHealth = (input: NodeHealthChanged, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
+  const { data } = input
+  const { fleet } = cell
   const node = fleet.node(data.node)
   if (node === undefined) return E.left({ type: 'UnknownNode', node: data.node })
   const { devices } = fleet.nodes[node]!
   const { device, health } = data
   if (device !== null && device >= devices) return E.left({ type: 'UnknownDevice', node: data.node, device, devices })
-  return fleet.healthOf(node, device) === health ? repeated : nothing
+  return fleet.healthOf(node, device) === health ? repeated : E.right(leaveNode(input, cell))
 }
 
 /** What the empty fleet could not hold is refused at once, and so stands in nobody's way. */
@@ -99,7 +105,8 @@ const submit = ({ at, data }: WorkloadSubmitted, cell: Cell): E.Either<CellRejec
       known.queue.name === data.queue &&
       known.class === data.class &&
       known.team === data.team &&
-      known.estimateMs === data.estimateMs
+      known.estimateMs === data.estimateMs &&
+      canonicalJson(known.terms as unknown as Json) === canonicalJson(data.terms as unknown as Json)
     return same ? repeated : E.left({ type: 'DuplicateWorkload', workload: data.workload })
   }
   const shape = cell.shapes.intern(data.request)

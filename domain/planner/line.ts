@@ -30,9 +30,10 @@ export class Line {
   add(workload: Workload): void {
     if (this.members.length > closeUpMin && this.live * 2 < this.members.length) this.closeUp()
     workload.line = this
+    this.live++
+    if ((this.last?.seq ?? -1) > workload.seq) return this.insert(workload)
     workload.slot = this.members.length
     this.members.push(workload)
-    this.live++
     if (workload.slot >= this.room) this.room = 0
     else this.setEstimate(workload.slot, estimateOf(workload))
   }
@@ -72,6 +73,18 @@ export class Line {
       if (i === 0) return null
       i += 1
     }
+  }
+
+  private get last(): Workload | null {
+    for (let i = this.members.length - 1; i >= this.begin; i--) if (this.members[i] != null) return this.members[i]!
+    return null
+  }
+
+  /** Between those submitted before it and those after. */
+  private insert(workload: Workload): void {
+    const at = this.members.findIndex((member) => member !== null && member.seq > workload.seq)
+    this.members.splice(at, 0, workload)
+    this.closeUp()
   }
 
   private setEstimate(slot: number, estimate: number): void {

@@ -207,6 +207,7 @@ export class Pass {
         freeMilli,
         lease: placement.parts.map((part) => fleet.partNamed(part)),
         needMilli: shape.needMilli,
+        ...(workload.checkpointed && { resumes: true }),
         rule: `spec.queues[${queue.index}].ordering`,
         score,
         waitedMs: (this.at - workload.submittedAt) as DurationMs,

@@ -28,11 +28,17 @@ export class WaitingQueue {
     return this.byShape.values()
   }
 
+  /** By order of submission: what comes back, because its attempt was stopped, stands where it stood. */
   add(workload: Workload): Line {
-    workload.previous = this.tail
-    if (this.tail === null) this.head = workload
-    else this.tail.next = workload
-    this.tail = workload
+    let before = this.tail
+    while (before !== null && before.seq > workload.seq) before = before.previous
+    const after = before === null ? this.head : before.next
+    workload.previous = before
+    workload.next = after
+    if (before === null) this.head = workload
+    else before.next = workload
+    if (after === null) this.tail = workload
+    else after.previous = workload
     this.count++
     let line = this.byShape.get(workload.shape.index)
     if (line === undefined) {

@@ -1,6 +1,8 @@
 import type { Placement } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import type { WorkloadTerms } from '../workload/terms.ts'
+import type { CommandIssued } from './cell-event.ts'
 import type { Line } from './line.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { ReasonCode } from './reason-code.ts'
@@ -16,7 +18,13 @@ export interface Workload {
   readonly queue: WaitingQueue
   readonly estimateMs: DurationMs | null
   readonly submittedAt: EpochMs
+  readonly terms: WorkloadTerms
   attempt: number
+  /** A checkpoint was made when it was asked for: the next attempt goes on from there. */
+  checkpointed: boolean
+  /** Its attempt does. */
+  resumes: boolean
+  startsFailed: number
   /** While it waits. */
   hold: Hold | null
   previous: Workload | null
@@ -39,4 +47,24 @@ export interface Run {
   readonly startedAt: EpochMs
   readonly expectedEndAt: EpochMs | null
   readonly parts: Placement['parts']
+  /** Admitted where the pool was automated: an adapter is asked to start it. */
+  readonly commanded: boolean
+  /** The adapter has said that it started. */
+  readonly confirmed: boolean
+  /** What the adapter has been asked to do with it since, and has not concluded. */
+  readonly open: OpenCommand | null
+  /** Commands after the start, so that each has a number of its own. */
+  readonly issued: number
+  /** Were asked for on this attempt already, and are not asked for again. */
+  readonly tried: ReadonlyArray<'checkpoint' | 'shrink'>
 }
+
+export type OpenCommand = Omit<CommandIssued['data'], 'attempt' | 'workload'> & { readonly issuedAt: EpochMs }
+
+/** Id of the command by which its attempt starts. */
+export const startCommandOf = ({ id, attempt, resumes }: Pick<Workload, 'id' | 'attempt' | 'resumes'>): string =>
+  `${id}/${attempt}/${resumes ? 'resume' : 'start'}`
+
+/** The job was ended by our own order to leave: it has not failed. */
+export const endedByEviction = ({ run }: Workload, outcome: 'succeeded' | 'failed'): boolean =>
+  outcome === 'failed' && run?.open?.verb === 'evict'

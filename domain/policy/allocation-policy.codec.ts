@@ -2,6 +2,7 @@ import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import {
   built,
   decodingDocument,
+  flag,
   listOf,
   mapOf,
   name,
@@ -18,14 +19,16 @@ import {
   type Notes,
   type Reader,
 } from '../kernel/document.ts'
-import { cpu, cpuMaxMilli, cpuText, day } from '../kernel/quantity.ts'
-import { wholeGpu, type CpuMilli } from '../kernel/units.ts'
+import { cpu, cpuMaxMilli, cpuText, day, duration, durationMax, durationText } from '../kernel/quantity.ts'
+import { wholeGpu, type CpuMilli, type DurationMs } from '../kernel/units.ts'
 import {
+  defaultCommands,
   mixKey,
   modes,
   orderings,
   strategies,
   type AllocationPolicy,
+  type CommandPolicy,
   type MixClass,
   type Mode,
   type QueuePolicy,
@@ -35,6 +38,9 @@ const apiVersion = 'capacity.leasehold.dev/v1'
 const kind = 'AllocationPolicy'
 
 const seedMax = 2 ** 32 - 1
+const startsMaxMax = 100
+/** Pools, and everything: what a document says of its own. */
+const everywhere = 'all'
 const queuesMax = 10_000
 const poolsMax = 1000
 const mixMax = 1000
@@ -102,6 +108,13 @@ const queues = listOf(
   (queue) => queue.name,
 )
 
+const pool = record(
+  { mode: optional(oneOf(modes), null), freeze: optional(flag, false) },
+  ({ mode, freeze }, notes) => {
+    if (mode === null && freeze === false) notes.add('says nothing', 'give its mode, or freeze: true, or leave it out')
+  },
+)
+
 const document = record({
   apiVersion: optional(version(apiVersion), apiVersion),
   kind: optional(oneOf([kind]), kind),
@@ -126,28 +139,70 @@ const document = record({
       ),
       queues: optional(queues, defaultPolicy.queues),
       mode: optional(oneOf(modes), defaultPolicy.mode),
-      pools: optional(mapOf(record({ mode: needed(oneOf(modes)) }), poolsMax), {}),
+      pools: optional(mapOf(pool, poolsMax), {}),
+      freeze: optional(flag, false),
+      commands: optional(
+        record({
+          startsMax: optional(wholeNumber(1, startsMaxMax), defaultCommands.startsMax),
+          startWithin: optional(duration(1), defaultCommands.startWithinMs),
+          stopWithin: optional(duration(1), defaultCommands.stopWithinMs),
+        }),
+        null,
+      ),
     }),
-    { ...defaultPolicy, pools: {} },
+    { ...defaultPolicy, pools: {}, freeze: false, commands: null },
   ),
 })
 
 /** Every member that a document may have: `spec.queues[].name`, `spec.pools.NAME.mode`. */
 export const policyFields = document.fields
+export const policySchema = document.schema
 
 /** With its members in canonical order, as an event's data has to be. */
 export const decodePolicy: Decode<AllocationPolicy> = decodingDocument(
-  built(document, ({ metadata, spec: { placement, queues, mode, pools } }) => ({
+  built(document, ({ metadata, spec: { placement, queues, mode, pools, freeze, commands } }) => ({
+    ...commandsStated(
+      commands && {
+        startsMax: commands.startsMax,
+        startWithinMs: commands.startWithin,
+        stopWithinMs: commands.stopWithin,
+      },
+    ),
+    ...frozenStated(
+      freeze ? everywhere : Object.entries(pools).flatMap(([name, { freeze }]) => (freeze ? [name] : [])),
+    ),
     impactHypothesis: metadata.impactHypothesis,
     mode,
     name: metadata.name,
     owner: metadata.owner,
     placement: { mix: placement.mix, seed: placement.seed, strategy: placement.strategy },
-    poolModes: Object.fromEntries(Object.entries(pools).map(([pool, { mode }]) => [pool, mode])),
+    poolModes: Object.fromEntries(
+      Object.entries(pools).flatMap(([pool, { mode }]) => (mode === null ? [] : [[pool, mode] as const])),
+    ),
     queues,
     reviewDate: metadata.reviewDate,
   })),
 )
+
+/** What says no more than the defaults is left out, so that older documents keep their hash. */
+const commandsStated = (stated: CommandPolicy | null): Pick<AllocationPolicy, 'commands'> => {
+  const { startsMax, startWithinMs, stopWithinMs } = defaultCommands
+  return stated === null ||
+    (stated.startsMax === startsMax && stated.startWithinMs === startWithinMs && stated.stopWithinMs === stopWithinMs)
+    ? {}
+    : { commands: stated }
+}
+const frozenStated = (frozen: 'all' | ReadonlyArray<string>): Pick<AllocationPolicy, 'frozen'> =>
+  frozen.length === 0 ? {} : { frozen: frozen === everywhere ? frozen : frozen.toSorted() }
+
+/** The same policy with a pool, or everything, frozen or let go again. What is frozen as a whole is let go as a whole. */
+export const withFreeze = (policy: AllocationPolicy, pool: string | null, frozen: boolean): AllocationPolicy => {
+  const { frozen: before = [], ...rest } = policy
+  if (pool === null) return { ...frozenStated(frozen ? everywhere : []), ...rest }
+  if (before === everywhere) return policy
+  const others = before.filter((name) => name !== pool)
+  return { ...frozenStated(frozen ? [...others, pool] : others), ...rest }
+}
 
 /** The document that says the same, with every default written out. */
 export const encodePolicy = (policy: AllocationPolicy): Json => {
@@ -165,9 +220,31 @@ export const encodePolicy = (policy: AllocationPolicy): Json => {
       placement: { strategy, seed, ...(mix === null ? {} : { mix: mix.map(encodeMixEntry) }) },
       queues: policy.queues.map(({ name, ordering }) => ({ name, ordering })),
       mode: policy.mode,
-      pools: Object.fromEntries(Object.entries(policy.poolModes).map(([pool, mode]) => [pool, { mode }])),
+      pools: encodePools(policy),
+      ...(policy.frozen === everywhere && { freeze: true }),
+      ...(policy.commands && {
+        commands: {
+          startsMax: policy.commands.startsMax,
+          startWithin: durationText(policy.commands.startWithinMs),
+          stopWithin: durationText(policy.commands.stopWithinMs),
+        },
+      }),
     },
   }
+}
+
+const encodePools = ({ frozen = [], poolModes }: AllocationPolicy): { readonly [pool: string]: Json } => {
+  const frozenPools = frozen === everywhere ? [] : frozen
+  const names = [...new Set([...Object.keys(poolModes), ...frozenPools])].sort()
+  return Object.fromEntries(
+    names.map((name) => [
+      name,
+      {
+        ...(Object.hasOwn(poolModes, name) && { mode: poolModes[name]! }),
+        ...(frozenPools.includes(name) && { freeze: true }),
+      },
+    ]),
+  )
 }
 
 const encodeMixEntry = ({ cpuMilli, devices, milli, weight }: MixClass): Json => ({
@@ -182,9 +259,12 @@ const encodeMixEntry = ({ cpuMilli, devices, milli, weight }: MixClass): Json =>
  * are written out or left out do not make another policy of it.
  */
 export const canonicalPolicy = (policy: AllocationPolicy): string => {
+  const { commands, frozen, ...rest } = policy
   const { mix, seed, strategy } = policy.placement
   return canonicalJson({
-    ...policy,
+    ...(commands && { commands: { ...commands } }),
+    ...(frozen && { frozen: frozen === everywhere ? frozen : [...frozen] }),
+    ...rest,
     placement: { mix: mix === null ? null : mix.map((entry) => ({ ...entry })), seed, strategy },
     queues: policy.queues.map((queue) => ({ ...queue })),
   })
@@ -213,20 +293,41 @@ const decodedQueues: Reader<ReadonlyArray<QueuePolicy>> = listOf(
   (queue: Loose<QueuePolicy>) => queue.name,
 )
 
+const everyPool = oneOf([everywhere])
+const somePools = listOf(name, 1, poolsMax, (pool) => pool)
+const frozenPools: Reader<'all' | ReadonlyArray<string>> = {
+  ...somePools,
+  expected: `${everywhere}, or ${somePools.expected}`,
+  schema: { anyOf: [everyPool.schema, somePools.schema] },
+  read: (value, notes) => (typeof value === 'string' ? everyPool.read(value, notes) : somePools.read(value, notes)),
+}
+
 /** A policy as `PolicyActivated` carries it: nothing left out, nothing unknown. */
-export const decodedPolicy: Reader<AllocationPolicy> = record({
-  impactHypothesis: needed(nullable(prose(hypothesisMax))),
-  mode: needed<Mode>(oneOf(modes)),
-  name: needed(name),
-  owner: needed(nullable(prose(ownerMax))),
-  placement: needed(
-    record({
-      mix: needed(nullable(decodedMix)),
-      seed: needed(wholeNumber(0, seedMax)),
-      strategy: needed(oneOf(strategies)),
-    }),
-  ),
-  poolModes: needed(mapOf<Mode>(oneOf(modes), poolsMax)),
-  queues: needed(decodedQueues),
-  reviewDate: needed(nullable(day)),
-})
+export const decodedPolicy: Reader<AllocationPolicy> = built(
+  record({
+    commands: optional(
+      record({
+        startsMax: needed(wholeNumber(1, startsMaxMax)),
+        startWithinMs: needed(wholeNumber<DurationMs>(1, durationMax)),
+        stopWithinMs: needed(wholeNumber<DurationMs>(1, durationMax)),
+      }),
+      null,
+    ),
+    frozen: optional(frozenPools, null),
+    impactHypothesis: needed(nullable(prose(hypothesisMax))),
+    mode: needed<Mode>(oneOf(modes)),
+    name: needed(name),
+    owner: needed(nullable(prose(ownerMax))),
+    placement: needed(
+      record({
+        mix: needed(nullable(decodedMix)),
+        seed: needed(wholeNumber(0, seedMax)),
+        strategy: needed(oneOf(strategies)),
+      }),
+    ),
+    poolModes: needed(mapOf<Mode>(oneOf(modes), poolsMax)),
+    queues: needed(decodedQueues),
+    reviewDate: needed(nullable(day)),
+  }),
+  ({ commands, frozen, ...rest }) => ({ ...(commands && { commands }), ...(frozen && { frozen }), ...rest }),
+)

@@ -33,6 +33,27 @@ export const eventText = (event: CellEvent): string => {
       return `${event.data.node}${event.data.device === null ? '' : ` device ${event.data.device}`} is ${event.data.health}`
     case 'PolicyActivated':
       return `policy ${event.data.document.name}, ${event.data.hash.slice(0, 12)}`
+    case 'CancelRequested': {
+      const { actor, reason } = event.data
+      return `${actor} wants it ended${reason === null ? '' : `: ${reason}`}`
+    }
+    case 'CommandConcluded': {
+      const { verb, outcome, reason } = event.data
+      return `${verb}: ${outcome}${reason === null ? '' : `, ${reason}`}`
+    }
+    case 'CommandIssued': {
+      const { because, deadlineAt, keeps, node, verb } = event.data
+      const left = keeps === null ? '' : `, keeping ${keeps.map(partText).join('; ')}`
+      return `${verb}${left}: ${because}${node === null ? '' : ` ${node}`}; due ${instantText(deadlineAt)}`
+    }
+    case 'AttemptStopped': {
+      const { attempt, outcome, requeued } = event.data
+      return `attempt ${attempt} ${outcome}, ${requeued ? 'waits again' : 'and is gone'}`
+    }
+    case 'LeaseShrunk':
+      return `keeps ${event.data.keeps.map(partText).join('; ')}`
+    case 'WorkloadCancelled':
+      return 'it is gone'
     case 'Ticked':
       return 'time went on'
   }
@@ -58,4 +79,5 @@ const heldText = ({
 }
 
 /** `Held`, `Admitted`, `Ended`: what is left of a type where the columns say whose event it is. */
-export const shortType = (type: string): string => type.replace(/^(Workload|Attempt|Estimate|Node|Policy)/, '')
+export const shortType = (type: string): string =>
+  type.replace(/^(Workload|Attempt|Estimate|Node|Policy|Command|Lease)/, '')

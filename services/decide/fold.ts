@@ -4,7 +4,7 @@ import type { Cell } from '../../domain/planner/cell.ts'
 import type { CellEvent } from '../../domain/planner/cell-event.ts'
 import { cellDecider } from '../../domain/planner/decide.ts'
 import { fromSnapshot, takeSnapshot, type CellSnapshot } from '../../domain/planner/cell-snapshot.ts'
-import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
+import type { EventLog, LogUnavailable, StreamHead } from '../../domain/ports/event-log.ts'
 import type { SnapshotStore } from '../../infra/host/snapshot-store.ts'
 
 export const foldPageMax = 2_000
@@ -53,15 +53,41 @@ export const foldCell = async (
 }
 
 /** Form of the snapshot's body; another release's is not read. */
-const snapshotVersion = 1
+const snapshotVersion = 2
+
+/** A cell as text after so many events of its stream. */
+export interface CellPicture {
+  readonly stream: string
+  readonly size: number
+  readonly body: string
+}
+
+/** @param size events that the cell has been folded from, or decided into, whether or not they are recorded yet */
+export const pictureOf = (cell: Cell, size: number): CellPicture => ({
+  stream: cell.name,
+  size,
+  body: JSON.stringify({ version: snapshotVersion, cell: takeSnapshot(cell) }),
+})
+
+/** Keeps it if it is of all that the stream held at this head, neither more nor less. */
+export const keepPicture = async (
+  { stream, size, body }: CellPicture,
+  head: StreamHead | null,
+  snapshots: SnapshotStore,
+): Promise<void> => {
+  if (head?.size === size) await snapshots.save({ stream, revision: size - 1, hash: head.hash, body })()
+}
+
+/** Null: the stream is not there, or the log cannot be read. */
+export const headOfStream = async (log: EventLog, stream: string): Promise<StreamHead | null> => {
+  const heads = await log.heads()()
+  return E.isLeft(heads) ? null : (heads.right.find((head) => head.stream === stream) ?? null)
+}
 
 /** Keeps a cell that has been folded from, or decided into, all of its stream. */
 export const keepSnapshot = async (log: EventLog, cell: Cell, snapshots: SnapshotStore): Promise<void> => {
-  const heads = await log.heads()()
-  const head = E.isLeft(heads) ? undefined : heads.right.find(({ stream }) => stream === cell.name)
-  if (head === undefined) return
-  const body = JSON.stringify({ version: snapshotVersion, cell: takeSnapshot(cell) })
-  await snapshots.save({ stream: cell.name, revision: head.size - 1, hash: head.hash, body })()
+  const head = await headOfStream(log, cell.name)
+  if (head !== null) await keepPicture(pictureOf(cell, head.size), head, snapshots)
 }
 
 /** The cell of the newest snapshot, if it is of this stream, of this release and not too new; null: fold it all. */

@@ -49,6 +49,10 @@ const inputId = (input: CellInput, ticks: number): string => {
       return `submit/${input.data.workload}`
     case 'AttemptEnded':
       return `end/${input.data.workload}/${input.data.attempt}`
+    case 'CancelRequested':
+      return `cancel/${input.data.workload}`
+    case 'CommandConcluded':
+      return `${input.data.command}/${input.data.outcome}`
     case 'Ticked':
       return `tick/${ticks}`
   }

@@ -27,6 +27,8 @@ export const refusalText = (rejection: CellRejection): string => {
       return `no workload ${rejection.workload} waits or runs`
     case 'NotRunning':
       return `${rejection.workload} does not run`
+    case 'UnknownCommand':
+      return `no command ${rejection.command} is open`
     case 'WrongAttempt':
       return `attempt ${rejection.running} of ${rejection.workload} runs, not ${rejection.attempt}`
     case 'TimeWentBack':

@@ -1,3 +1,4 @@
+import { unstatedTerms } from '../../../domain/workload/terms.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ShapeTable } from '../../../domain/fleet/shape.ts'
@@ -26,6 +27,10 @@ const workloadOf = (seq: number, queue: WaitingQueue, more: Partial<Workload> = 
   next: null,
   line: null,
   slot: -1,
+  terms: unstatedTerms,
+  checkpointed: false,
+  resumes: false,
+  startsFailed: 0,
   run: null,
   ...more,
 })
@@ -137,7 +142,16 @@ describe('a queue', () => {
 describe('the index of ends', () => {
   const running = (seq: number, end: number) =>
     workloadOf(seq, queueOf(), {
-      run: { startedAt: 0 as EpochMs, expectedEndAt: end as EpochMs, parts: [] },
+      run: {
+        startedAt: 0 as EpochMs,
+        expectedEndAt: end as EpochMs,
+        parts: [],
+        commanded: false,
+        confirmed: false,
+        open: null,
+        issued: 0,
+        tried: [],
+      },
     })
 
   it('should list ends soonest first, then in order of submission, across many blocks', () => {

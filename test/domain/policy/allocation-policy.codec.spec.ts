@@ -90,7 +90,7 @@ describe('faults', () => {
     ],
     [{ spec: { queues: [{ ordering: 'fifo' }] } }, 'spec.queues[0].name: is missing'],
     [{ spec: { mode: 'off' } }, 'spec.mode: found the text "off"'],
-    [{ spec: { pools: { lab: {} } } }, 'spec.pools.lab.mode: is missing'],
+    [{ spec: { pools: { lab: {} } } }, 'spec.pools.lab: says nothing'],
     [{ spec: { pools: { '7': { mode: 'observe' } } } }, 'spec.pools["7"]: the name "7" has digits only'],
     [{ metadata: { reviewDate: '2026-02-30' } }, 'metadata.reviewDate: "2026-02-30" is a day that does not exist'],
     [{ metadata: { owner: '' } }, 'metadata.owner: is empty'],

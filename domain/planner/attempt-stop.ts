@@ -1,0 +1,220 @@
+import { either as E } from 'fp-ts'
+import type { PlacementPart } from '../fleet/fleet.ts'
+import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import { commandsOf } from '../policy/allocation-policy.ts'
+import type { Cell } from './cell.ts'
+import type {
+  AttemptStopped,
+  CancelRequested,
+  CellDecision,
+  CommandConcluded,
+  CommandIssued,
+  NodeHealth,
+  NodeHealthChanged,
+} from './cell-event.ts'
+import type { CellRejection } from './decide.ts'
+import { startCommandOf, type Run, type Workload } from './workload.ts'
+
+type Decided = E.Either<CellRejection, ReadonlyArray<CellDecision>>
+const nothing = E.right([])
+const repeated = E.left({ type: 'Repeated' } as const)
+
+/** What waits, or was never sent to an adapter, is gone at once; what runs is asked to stop. */
+export const cancel = ({ at, data }: CancelRequested, cell: Cell): Decided => {
+  const workload = cell.workloads.get(data.workload)
+  if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: data.workload })
+  const { id, run } = workload
+  if (run?.commanded !== true)
+    return E.right([{ type: 'WorkloadCancelled', at, data: { rule: 'workload', workload: id } }])
+  if (run.open?.verb === 'cancel') return repeated
+  return E.right([issued(cell, workload, run, at, { verb: 'cancel', because: 'cancel-requested' })])
+}
+
+/** What follows from what an adapter says, or from its silence. */
+export const conclude = (input: CommandConcluded, cell: Cell): Decided => {
+  const { attempt, command, verb, workload: id } = input.data
+  const workload = cell.workloads.get(id)
+  if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: id })
+  const { run } = workload
+  if (run === null) return E.left({ type: 'NotRunning', workload: id })
+  if (workload.attempt !== attempt)
+    return E.left({ type: 'WrongAttempt', workload: id, attempt, running: workload.attempt })
+  if (verb === 'start' || verb === 'resume') {
+    if (!run.commanded || command !== startCommandOf(workload)) return E.left({ type: 'UnknownCommand', command })
+    return run.confirmed ? repeated : concludeStart(input, cell, workload, run)
+  }
+  if (run.open?.command !== command) return E.left({ type: 'UnknownCommand', command })
+  return concludeOpen(input, cell, workload, { ...run, open: null }, run.open)
+}
+
+const concludeStart = ({ at, data }: CommandConcluded, cell: Cell, workload: Workload, run: Run): Decided => {
+  switch (data.outcome) {
+    case 'done':
+      return E.right(run.open === null ? leave(cell, workload, { ...run, confirmed: true }, at) : [])
+    case 'expired':
+      if (run.open !== null) return repeated
+      // It may run for all we know: its devices stay taken until somebody says that it does not.
+      return E.right([issued(cell, workload, run, at, { verb: 'evict', because: 'start-expired' })])
+    case 'failed':
+    case 'refused': {
+      if (run.open?.verb === 'cancel') return E.right([stopped(workload, at, 'cancelled', false, 'workload')])
+      const again = workload.startsFailed + 1 < commandsOf(cell.policy).startsMax
+      return E.right([stopped(workload, at, 'not-started', again, 'spec.commands.startsMax')])
+    }
+  }
+}
+
+const concludeOpen = (
+  { at, data: { outcome } }: CommandConcluded,
+  cell: Cell,
+  workload: Workload,
+  run: Run,
+  open: NonNullable<Run['open']>,
+): Decided => {
+  switch (open.verb) {
+    case 'checkpoint':
+      return E.right(leave(cell, workload, { ...run, tried: [...run.tried, 'checkpoint'] }, at))
+    case 'shrink': {
+      if (outcome !== 'done') return E.right(leave(cell, workload, { ...run, tried: [...run.tried, 'shrink'] }, at))
+      const keeps = open.keeps!
+      const parts = keeps.map((part) => cell.fleet.partNumbered(part))
+      const shrunk = { attempt: workload.attempt, keeps, rule: open.rule, workload: workload.id }
+      return E.right([{ type: 'LeaseShrunk', at, data: shrunk }, ...leave(cell, workload, { ...run, parts }, at)])
+    }
+    case 'evict':
+    case 'cancel': {
+      const cancels = open.verb === 'cancel'
+      if (outcome === 'done')
+        return E.right([stopped(workload, at, cancels ? 'cancelled' : 'evicted', !cancels, open.rule)])
+      // What cannot be done now is asked for again when its time is up.
+      if (outcome !== 'expired') return nothing
+      return E.right([issued(cell, workload, run, at, { verb: open.verb, because: 'stop-expired' })])
+    }
+  }
+}
+
+export const evicted = (workload: Workload, at: EpochMs): AttemptStopped =>
+  stopped(workload, at, 'evicted', true, workload.run!.open!.rule)
+
+/** Attempts that have to leave a node, or a device of it, whose health changes now. */
+export const leaveNode = ({ at, data }: NodeHealthChanged, cell: Cell): ReadonlyArray<CellDecision> => {
+  if (data.health !== 'draining' && data.health !== 'failed') return []
+  const node = cell.fleet.node(data.node)!
+  const changed = { node, device: data.device, health: data.health }
+  const decisions: CellDecision[] = []
+  for (const workload of [...cell.runningOn(node)].sort((a, b) => a.seq - b.seq)) {
+    const run = workload.run!
+    if (run.confirmed && run.open === null) decisions.push(...leave(cell, workload, run, at, changed))
+  }
+  return decisions
+}
+
+interface Changed {
+  readonly node: number
+  readonly device: number | null
+  readonly health: NodeHealth
+}
+
+/**
+ * What is asked of an attempt next so that it leaves devices that drain or have failed; nothing where none do. Off a
+ * failed device at once. Off a draining one only what tolerates it: it shrinks if that is enough, else it makes a
+ * checkpoint if it can, and stops.
+ */
+const leave = (
+  cell: Cell,
+  workload: Workload,
+  run: Run,
+  at: EpochMs,
+  changed?: Changed,
+): ReadonlyArray<CommandIssued> => {
+  const states = run.parts.map((part) => stateOf(cell, part, changed))
+  const worst = states.includes('failed') ? 'failed' : states.includes('draining') ? 'draining' : null
+  if (worst === null) return []
+  const node = cell.fleet.nodes[run.parts[states.indexOf(worst)]!.node]!.node
+  if (worst === 'failed') return [issued(cell, workload, run, at, { verb: 'evict', because: 'node-failed', node })]
+  const { preemption } = workload.terms
+  if (!preemption.tolerated) return []
+  const because = 'node-draining'
+  const kept = run.parts.filter((_, i) => states[i] === null)
+  if (!run.tried.includes('shrink') && mayShrinkTo(workload, kept))
+    return [issued(cell, workload, run, at, { verb: 'shrink', because, node, kept })]
+  const verb = preemption.checkpointIntervalMs !== null && !run.tried.includes('checkpoint') ? 'checkpoint' : 'evict'
+  return [issued(cell, workload, run, at, { verb, because, node })]
+}
+
+/** Whether its devices there fail or drain; the graver of both. */
+const stateOf = (
+  { fleet }: Cell,
+  { node, devices }: PlacementPart,
+  changed?: Changed,
+): 'failed' | 'draining' | null => {
+  const healthOf = (device: number | null): NodeHealth =>
+    changed?.node === node && changed.device === device ? changed.health : fleet.healthOf(node, device)
+  const healths = [healthOf(null), ...devices.map(healthOf)]
+  return healths.includes('failed') ? 'failed' : healths.includes('draining') ? 'draining' : null
+}
+
+/** Whether the devices that are left make a number of replicas that it declared to be enough. */
+const mayShrinkTo = ({ shape, terms: { elasticity } }: Workload, kept: ReadonlyArray<PlacementPart>): boolean => {
+  if (elasticity === null || kept.length === 0) return false
+  const devices = kept.reduce((sum, part) => sum + part.devices.length, 0)
+  const each = shape.request.devices / elasticity.maxReplicas
+  return Number.isInteger(each) && devices % each === 0 && devices / each >= elasticity.minReplicas
+}
+
+const issued = (
+  cell: Cell,
+  workload: Workload,
+  run: Run,
+  at: EpochMs,
+  asked: Pick<CommandIssued['data'], 'verb' | 'because'> & {
+    readonly node?: string
+    readonly kept?: ReadonlyArray<PlacementPart>
+  },
+): CommandIssued => {
+  const { because, kept, node = null, verb } = asked
+  return {
+    type: 'CommandIssued',
+    at,
+    data: {
+      attempt: workload.attempt,
+      because,
+      command: `${workload.id}/${workload.attempt}/${verb}/${run.issued + 1}`,
+      deadlineAt: (at + spanOf(cell, workload, verb)) as EpochMs,
+      keeps: kept?.map((part) => cell.fleet.partNamed(part)) ?? null,
+      node,
+      rule: ruleOf(because),
+      verb,
+      workload: workload.id,
+    },
+  }
+}
+
+const spanOf = (cell: Cell, { terms }: Workload, verb: CommandIssued['data']['verb']): DurationMs => {
+  const { stopWithinMs } = commandsOf(cell.policy)
+  const own = verb === 'shrink' ? (terms.elasticity?.resizeCostMs ?? 0) : terms.preemption.gracePeriodMs
+  return (stopWithinMs + own) as DurationMs
+}
+
+const ruleOf = (because: CommandIssued['data']['because']): string => {
+  switch (because) {
+    case 'start-expired':
+      return 'spec.commands.startWithin'
+    case 'stop-expired':
+      return 'spec.commands.stopWithin'
+    case 'admitted':
+    case 'cancel-requested':
+      return 'workload'
+    case 'node-draining':
+    case 'node-failed':
+      return 'fleet'
+  }
+}
+
+const stopped = (
+  { attempt, id }: Workload,
+  at: EpochMs,
+  outcome: AttemptStopped['data']['outcome'],
+  requeued: boolean,
+  rule: string,
+): AttemptStopped => ({ type: 'AttemptStopped', at, data: { attempt, outcome, requeued, rule, workload: id } })
