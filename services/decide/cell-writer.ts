@@ -21,6 +21,12 @@ export interface Recording {
   readonly recordTime: (eventTime: EpochMs) => EpochMs
 }
 
+/** Where an input comes from, and whose word it is; absent: the writer's own. */
+export interface Origin {
+  readonly source?: string
+  readonly actor?: string
+}
+
 /** Events that one append takes at most, unless one input alone is decided into more. */
 export const recordBatchMax = 1_000
 
@@ -71,7 +77,7 @@ export class CellWriter {
   }
 
   /** Decides about an input and keeps it for the next flush. A tick that decides nothing is not kept. */
-  take(input: CellInput, id: string): E.Either<CellRejection, ReadonlyArray<CellDecision>> {
+  take(input: CellInput, id: string, origin: Origin = {}): E.Either<CellRejection, ReadonlyArray<CellDecision>> {
     const { cell } = this
     const decided = decide(input, cell)
     if (E.isLeft(decided)) return decided
@@ -80,7 +86,7 @@ export class CellWriter {
       cell.settle()
       return decided
     }
-    this.keep(input, inputEnvelope(id, cell))
+    this.keep(input, inputEnvelope(id, cell), origin)
     evolve(cell, input)
     decisions.forEach((decision, i) => {
       this.keep(decision, decisionEnvelope(id, i, cell))
@@ -107,7 +113,7 @@ export class CellWriter {
     return E.right(undefined)
   }
 
-  private keep(event: CellEvent, envelope: CellEnvelope): void {
+  private keep(event: CellEvent, envelope: CellEnvelope, origin: Origin = {}): void {
     const { stream, source, actor, recordTime } = this.recording
     const message = event as unknown as NewEvent['message']
     this.kept(stream, message)
@@ -115,8 +121,8 @@ export class CellWriter {
       ...envelope,
       message,
       version: cellEventVersions[event.type],
-      source,
-      actor,
+      source: origin.source ?? source,
+      actor: origin.actor ?? actor,
       recordTime: recordTime(event.at),
       correlation: null,
     })
