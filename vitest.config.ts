@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config'
 const binary = [
   'test/services/cli/**/*.spec.ts',
   'test/docs/**/*.spec.ts',
+  'test/infra/clickhouse/**/*.spec.ts',
+  'test/contract/views.spec.ts',
   'test/integration/{ingest-crash,bad-input,bad-environment,bad-facts}.spec.ts',
 ]
 

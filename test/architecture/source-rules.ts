@@ -18,6 +18,8 @@ const mayImport: { readonly [L in Layer]: ReadonlyArray<Layer> } = {
 }
 /** Anybody may use these; every other package is a vendor, and has one folder of infra to itself. */
 const foundations = ['fp-ts', 'io-ts']
+/** Packages of one vendor: an engine and its client. */
+const vendorOf: { readonly [name: string]: string } = { chdb: '@clickhouse/client' }
 /** Folders of infra that other adapters build on. */
 const sharedInfra = ['infra/chain', 'infra/host']
 /** Wires the others together: the only ones that may import another service. */
@@ -152,7 +154,7 @@ const vendorFaults = (files: ReadonlyArray<SourceFile & Found>): ReadonlyArray<s
     vendors.set(folderOf(path), mine)
     for (const { name } of imports)
       if (!name.startsWith('.') && !name.startsWith('node:') && !foundations.includes(packageOf(name)))
-        mine.add(packageOf(name))
+        mine.add(vendorOf[packageOf(name)] ?? packageOf(name))
   }
   return [...vendors]
     .filter(([, packages]) => packages.size > 1)
