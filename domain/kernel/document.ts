@@ -1,7 +1,7 @@
 import { either as E } from 'fp-ts'
 import { assert } from './decider.ts'
 import type { Fault } from './fault.ts'
-import { keyObjection, nameLengthMax, nameObjection, prototypeKeys } from './ids.ts'
+import { idLengthMax, idObjection, keyObjection, nameLengthMax, nameObjection, prototypeKeys } from './ids.ts'
 import { listSchema, mapSchema, nullableSchema, recordSchema, type JsonSchema } from './json-schema.ts'
 import { found, isMap, nearest, shown } from './wording.ts'
 
@@ -365,6 +365,17 @@ export const name: Reader<string> = scalar(`a name: ${nameHint}`, nameSchema, (v
   const objection = nameObjection(value)
   return objection === null ? value : new Objection(`${shown(value)} ${objection}`)
 })
+
+/** Ids of facts and commands, which are made of names: see ids.ts. */
+export const identifier: Reader<string> = scalar(
+  `an id: printable, without blanks, 1 to ${idLengthMax} characters`,
+  { type: 'string', minLength: 1, maxLength: idLengthMax },
+  (value) => {
+    if (typeof value !== 'string') return new Objection(`found ${found(value)}`)
+    const objection = idObjection(value)
+    return objection === null ? value : new Objection(`${shown(value)} ${objection}`)
+  },
+)
 
 /** Prose: any printable characters, and line breaks. */
 export const prose = (lengthMax: number): Reader<string> =>

@@ -2,9 +2,9 @@ import { either as E } from 'fp-ts'
 import type { Message } from '../kernel/decider.ts'
 import {
   built,
-  decoding,
   digest,
   flag,
+  identifier,
   listOf,
   name,
   needed,
@@ -14,7 +14,6 @@ import {
   prose,
   record,
   wholeNumber,
-  type Decode,
   type Reader,
 } from '../kernel/document.ts'
 import type { Fault } from '../kernel/fault.ts'
@@ -41,10 +40,8 @@ const attemptsMax = 1_000_000
 /** Characters of what somebody says about an order or an outcome. */
 export const reasonMax = 500
 const substitutesMax = 64
-/** Longest line of facts, in UTF-16 units. */
-export const factLengthMax = 1_048_576
 
-/** An input as its source sends it, one JSON object in a line; the same `id` again is the same fact again. */
+/** An input as its source sends it; the same `id` again is the same fact again. */
 export type CellFact = CellInput & { readonly id: string }
 
 const devices = (max: number) => wholeNumber(0, max)
@@ -106,127 +103,52 @@ const terms: Reader<WorkloadTerms> = record({
 })
 
 /** Members in ascending order: what is decoded is stored as it is. */
-const dataOf: { readonly [T in CellInput['type']]: Reader<Extract<CellInput, { readonly type: T }>['data']> } = {
-  NodeRegistered: record({
-    cpuMilli: needed(nullable(wholeNumber(0, cpuMaxMilli))),
-    deviceMemoryMib: needed(nullable(wholeNumber(0, memoryMaxMib))),
-    devices: needed(devices(nodeDevicesMax)),
-    domain: needed(nullable(name)),
-    hostMemoryMib: needed(nullable(wholeNumber(0, memoryMaxMib))),
-    model: needed(nullable(name)),
-    node: needed(name),
-  }),
-  NodeHealthChanged: record({
-    device: needed(nullable(wholeNumber(0, nodeDevicesMax - 1))),
-    health: needed(oneOf<NodeHealth>(['ready', 'cordoned', 'draining', 'failed'])),
-    node: needed(name),
-  }),
-  PolicyActivated: record({ document: needed(decodedPolicy), hash: needed(digest) }),
-  WorkloadSubmitted: record({
-    class: needed(name),
-    estimateMs: needed(nullable(milliseconds)),
-    queue: needed(name),
-    request: needed(request),
-    team: needed(name),
-    terms: optional(terms, unstatedTerms),
-    workload: needed(name),
-  }),
-  AttemptEnded: record({
-    attempt: needed(wholeNumber(0, attemptsMax)),
-    outcome: needed(oneOf<'succeeded' | 'failed'>(['succeeded', 'failed'])),
-    workload: needed(name),
-  }),
-  CancelRequested: record({
-    actor: needed(name),
-    reason: needed(nullable(prose(reasonMax))),
-    workload: needed(name),
-  }),
-  CommandConcluded: record({
-    attempt: needed(wholeNumber(0, attemptsMax)),
-    command: needed(name),
-    outcome: needed(oneOf(commandOutcomes)),
-    reason: needed(nullable(prose(reasonMax))),
-    verb: needed(oneOf(commandVerbs)),
-    workload: needed(name),
-  }),
-  Ticked: record({}),
-}
-
-const types = Object.keys(dataOf) as ReadonlyArray<CellInput['type']>
-
-/** One per type, so that a fact's data is checked against its type and nothing else is tried. */
-const factOf = new Map<unknown, Reader<unknown>>(
-  types.map((type) => [
-    type,
-    record({
-      id: needed(name),
-      type: needed(oneOf([type])),
-      at: needed(wholeNumber<EpochMs>(0, instantMax)),
-      data: needed(dataOf[type] as Reader<unknown>),
+export const factData: { readonly [T in CellInput['type']]: Reader<Extract<CellInput, { readonly type: T }>['data']> } =
+  {
+    NodeRegistered: record({
+      cpuMilli: needed(nullable(wholeNumber(0, cpuMaxMilli))),
+      deviceMemoryMib: needed(nullable(wholeNumber(0, memoryMaxMib))),
+      devices: needed(devices(nodeDevicesMax)),
+      domain: needed(nullable(name)),
+      hostMemoryMib: needed(nullable(wholeNumber(0, memoryMaxMib))),
+      model: needed(nullable(name)),
+      node: needed(name),
     }),
-  ]),
-)
-
-const untyped = record({
-  id: needed(name),
-  type: needed(oneOf(types)),
-  at: needed(wholeNumber<EpochMs>(0, instantMax)),
-  data: needed<unknown>({ expected: 'what happened', fields: [], schema: {}, read: (value) => value ?? null }),
-})
-
-const fact: Reader<CellFact> = {
-  expected: untyped.expected,
-  fields: untyped.fields,
-  schema: untyped.schema,
-  read: (value, notes) => {
-    const type: unknown = typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined
-    return (factOf.get(type) ?? untyped).read(value, notes) as CellFact | undefined
-  },
-}
-
-/** Strict: whoever sends a member that we do not know means something that we would lose. */
-export const decodeCellFact: Decode<CellFact> = decoding(fact)
-
-/** One line of NDJSON. */
-export const decodeCellFactLine = (line: string): E.Either<ReadonlyArray<Fault>, CellFact> => {
-  if (line.length > factLengthMax)
-    return refused(`has ${line.length} characters, above ${factLengthMax}`, 'send one fact a line')
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch (error) {
-    return refused(`is not JSON: ${error instanceof Error ? plain(error.message) : ''}`, 'send one JSON object a line')
+    NodeHealthChanged: record({
+      device: needed(nullable(wholeNumber(0, nodeDevicesMax - 1))),
+      health: needed(oneOf<NodeHealth>(['ready', 'cordoned', 'draining', 'failed'])),
+      node: needed(name),
+    }),
+    PolicyActivated: record({ document: needed(decodedPolicy), hash: needed(digest) }),
+    WorkloadSubmitted: record({
+      class: needed(name),
+      estimateMs: needed(nullable(milliseconds)),
+      queue: needed(name),
+      request: needed(request),
+      team: needed(name),
+      terms: optional(terms, unstatedTerms),
+      workload: needed(name),
+    }),
+    AttemptEnded: record({
+      attempt: needed(wholeNumber(0, attemptsMax)),
+      outcome: needed(oneOf<'succeeded' | 'failed'>(['succeeded', 'failed'])),
+      workload: needed(name),
+    }),
+    CancelRequested: record({
+      actor: needed(name),
+      reason: needed(nullable(prose(reasonMax))),
+      workload: needed(name),
+    }),
+    CommandConcluded: record({
+      attempt: needed(wholeNumber(0, attemptsMax)),
+      command: needed(identifier),
+      outcome: needed(oneOf(commandOutcomes)),
+      reason: needed(nullable(prose(reasonMax))),
+      verb: needed(oneOf(commandVerbs)),
+      workload: needed(name),
+    }),
+    Ticked: record({}),
   }
-  const decoded = decodeCellFact(value)
-  // JSON.parse keeps the last of two members of one name, where another reader may have kept the first.
-  return E.isRight(decoded) && membersIn(line) !== membersOf(value)
-    ? refused('has a member twice', 'send each member once')
-    : decoded
-}
-
-/** Members that a JSON text writes: its strings that a colon follows. */
-const membersIn = (text: string): number => {
-  let members = 0
-  for (const [, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)) if (colon !== undefined) members++
-  return members
-}
-
-/** Of a value that has been decoded, and therefore nests no deeper than a fact does. */
-const membersOf = (value: unknown): number => {
-  if (typeof value !== 'object' || value === null) return 0
-  const below: ReadonlyArray<unknown> = Object.values(value)
-  let members = Array.isArray(value) ? 0 : below.length
-  for (const each of below) members += membersOf(each)
-  return members
-}
-
-const refused = (reason: string, mend: string) => E.left([{ path: '$', reason, mend }])
-
-/** The engine's message repeats what it read, escapes and all. */
-const plain = (message: string): string => message.slice(0, 200).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?')
-
-/** What is decoded is already as it travels. */
-export const encodeCellFact = ({ id, type, at, data }: CellFact): CellFact => ({ id, type, at, data }) as CellFact
 
 // ---- What is stored
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash, hash, type Hash } from 'node:crypto'
 import type { Fault } from '../../domain/kernel/fault.ts'
-import { factLengthMax } from '../../domain/planner/cell-event.codec.ts'
+import { factLengthMax } from '../../domain/planner/cloud-event.ts'
 
 /** What is left of a line that is not kept whole: enough to find it again where it came from. */
 export interface LineExcerpt {

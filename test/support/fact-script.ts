@@ -1,6 +1,6 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
-import { encodeCellFact } from '../../domain/planner/cell-event.codec.ts'
+import { encodeFact } from '../../domain/planner/cloud-event.ts'
 import type { CellInput } from '../../domain/planner/cell-event.ts'
 import { defaultPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import { randomBelow } from '../../domain/kernel/random.ts'
@@ -26,7 +26,7 @@ export const nodeFact = (node: string, devices = demoGpusPerNode): CellInput => 
   data: { cpuMilli: null, deviceMemoryMib: null, devices, domain: null, hostMemoryMib: null, model: null, node },
 })
 
-export const lineOf = (id: string, input: CellInput): string => JSON.stringify(encodeCellFact({ id, ...input }))
+export const lineOf = (id: string, input: CellInput): string => encodeFact({ id, source: 'script', ...input })
 
 /**
  * What a fleet and its users send over some days: nodes, a policy, submissions, ends of what has started, ticks from

@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import { expect, it } from 'vitest'
-import { decodeCellFactLine, type CellFact } from '../../../domain/planner/cell-event.codec.ts'
+import type { CellFact } from '../../../domain/planner/cell-event.codec.ts'
+import { decodeFactLine, encodeFact, type SourcedFact } from '../../../domain/planner/cloud-event.ts'
 import { decodePolicy } from '../../../domain/policy/allocation-policy.codec.ts'
 import type { EpochMs } from '../../../domain/kernel/units.ts'
 import { digestOf } from '../../../infra/chain/log-digest.ts'
@@ -89,7 +90,8 @@ const anyHistory = (seed: number): ReadonlyArray<CellFact> => {
     now += below(3) === 0 ? below(50) : 0
     const [, type, data] = pick(weighted)
     const at = below(10) === 0 ? Math.max(0, now - below(60)) : now
-    return rightOf(decodeCellFactLine(JSON.stringify({ id: `fact-${i}`, type, at, data: data() })))
+    const fact = { id: `fact-${i}`, source: 'history', type, at, data: data() } as unknown as SourcedFact
+    return rightOf(decodeFactLine(encodeFact(fact)))
   })
 }
 
