@@ -12,6 +12,8 @@ export const deadLetterStream = `${deadLetterPrefix}ingest`
 export interface DeadLetter {
   readonly faults: ReadonlyArray<Fault>
   readonly excerpt: LineExcerpt
+  /** All of it, so that it can be taken once more; null: it is too long, or no text. */
+  readonly body: string | null
 }
 
 /** The same bytes again are the same message again. */
@@ -25,12 +27,24 @@ export const reasonOf = ({ faults }: DeadLetter): string =>
 
 const reasonCharsMax = 500
 
-/** Records what cannot be decoded, in a stream beside those of the cells. */
+/** A longer message is kept by its beginning alone. */
+export const bodyBytesMax = 65_536
+/** What waits for a flush is flushed when it comes to so much. */
+const waitingBytesMax = 4_194_304
+const waitingLettersMax = 1_000
+
+/**
+ * Records what cannot be decoded, in a stream beside those of the cells, and what became of it. Requests share it: each
+ * flush holds all that was added before it. What a fault of the log kept from being recorded stays for the next flush.
+ */
 export class DeadLetters {
   private readonly log: EventLog
   private readonly writer: { readonly source: string; readonly actor: string }
   private size: number
   private pending: NewEvent[] = []
+  private pendingBytes = 0
+  private readonly ids = new Set<string>()
+  private flushed: Promise<unknown> = Promise.resolve()
 
   private constructor(log: EventLog, writer: DeadLetters['writer'], size: number) {
     this.log = log
@@ -43,8 +57,8 @@ export class DeadLetters {
     return E.isLeft(size) ? size : E.right(new DeadLetters(log, writer, size.right))
   }
 
-  get waiting(): number {
-    return this.pending.length
+  get isFull(): boolean {
+    return this.pending.length >= waitingLettersMax || this.pendingBytes >= waitingBytesMax
   }
 
   add(letter: DeadLetter, now: EpochMs): void {
@@ -57,25 +71,71 @@ export class DeadLetters {
       path,
       reason,
     }))
+    const data = { body: letter.body, bytes, faults, head, reason: reasonOf(letter) }
+    this.keep(deadLetterId(letter), { type: 'MessageUndecodable', at: now, data }, this.writer.actor)
+    this.pendingBytes += letter.body === null ? head.length : bytes
+  }
+
+  /** What became of a letter, and by whose word; the same again is the same. */
+  close(letter: string, became: 'DeadLetterReplayed' | 'DeadLetterDropped', now: EpochMs, actor: string): void {
+    this.keep(`${letter}/${became}`, { type: became, at: now, data: { letter } }, actor)
+  }
+
+  async flush(): Promise<E.Either<AppendFault, void>> {
+    const flushed = this.flushed.then(() => this.append())
+    this.flushed = flushed
+    return flushed
+  }
+
+  private keep(id: string, message: NewEvent['message'], actor: string): void {
+    if (this.ids.has(id)) return
+    this.ids.add(id)
     this.pending.push({
-      id: deadLetterId(letter),
-      message: { type: 'MessageUndecodable', at: now, data: { bytes, faults, head, reason: reasonOf(letter) } },
+      id,
+      message,
       version: 1,
-      ...this.writer,
-      recordTime: now,
+      source: this.writer.source,
+      actor,
+      recordTime: message.at,
       causation: null,
       correlation: null,
       policy: null,
     })
   }
 
-  async flush(): Promise<E.Either<AppendFault, void>> {
-    const { pending, size } = this
-    if (pending.length === 0) return E.right(undefined)
-    const appended = await this.log.append(deadLetterStream, size - 1, pending)()
-    if (E.isLeft(appended)) return appended
-    this.size += pending.length
-    this.pending = []
+  private async append(): Promise<E.Either<AppendFault, void>> {
+    for (let attempt = 0; ; attempt++) {
+      const batch = this.pending.slice()
+      if (batch.length === 0) return E.right(undefined)
+      const appended = await this.log.append(deadLetterStream, this.size - 1, batch)()
+      if (E.isRight(appended)) {
+        this.size += batch.length
+        this.drop(new Set(batch.map(({ id }) => id)))
+        return E.right(undefined)
+      }
+      // Another request has sent the same in the meantime, or an append was recorded and broke off all the same.
+      if (appended.left.type === 'LogUnavailable' || attempt > 0) return appended
+      const reread = await this.reread()
+      if (E.isLeft(reread)) return reread
+    }
+  }
+
+  private async reread(): Promise<E.Either<LogUnavailable, void>> {
+    const size = await streamSize(this.log, deadLetterStream)()
+    if (E.isLeft(size)) return size
+    const known = await this.log.known(
+      deadLetterStream,
+      this.pending.map(({ id }) => id),
+    )()
+    if (E.isLeft(known)) return known
+    this.size = size.right
+    this.drop(known.right)
     return E.right(undefined)
+  }
+
+  private drop(recorded: ReadonlySet<string>): void {
+    this.pending = this.pending.filter(({ id }) => !recorded.has(id))
+    for (const id of recorded) this.ids.delete(id)
+    if (this.pending.length === 0) this.pendingBytes = 0
   }
 }

@@ -1,18 +1,27 @@
 import { either as E } from 'fp-ts'
+import type { Fault } from '../../domain/kernel/fault.ts'
 import type { Clock } from '../../domain/ports/clock.ts'
 import type { CellDecision, CellInput } from '../../domain/planner/cell-event.ts'
-import { decodeCellFactLine, type CellFact } from '../../domain/planner/cell-event.codec.ts'
+import type { CellFact } from '../../domain/planner/cell-event.codec.ts'
+import { decodeFactLine, type SourcedFact } from '../../domain/planner/cloud-event.ts'
 import type { CellRejection } from '../../domain/planner/decide.ts'
 import type { AppendFault, EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
 import { policyHash } from '../../infra/host/policy-hash.ts'
 import { refusalText, type Answer } from './answer.ts'
-import { deadLetterId, deadLetterStream, reasonOf, type DeadLetter, type DeadLetters } from './dead-letters.ts'
+import {
+  bodyBytesMax,
+  deadLetterId,
+  deadLetterStream,
+  reasonOf,
+  type DeadLetter,
+  type DeadLetters,
+} from './dead-letters.ts'
 import { excerptOf, type FactLine } from './fact-lines.ts'
 
 /** The cell that facts are for, and what decides about them. */
 export interface FactWriter {
   readonly isFull: boolean
-  readonly take: (input: CellInput, id: string) => E.Either<CellRejection, ReadonlyArray<CellDecision>>
+  readonly take: (input: CellInput, id: string, origin?: Origin) => E.Either<CellRejection, ReadonlyArray<CellDecision>>
   readonly flush: () => Promise<E.Either<AppendFault, void>>
 }
 
@@ -28,7 +37,6 @@ export interface IngestPath {
 
 /** A cell's time never goes back: a fact from further ahead of our clock would stop it until then. */
 const aheadMaxMs = 3_600_000
-const deadLettersMax = 1_000
 
 /**
  * Takes facts as they come. What comes together is decided in its order, made durable together, and answered then; so
@@ -46,12 +54,18 @@ export const ingest = async (
   return E.right(undefined)
 }
 
-type Decoded = { readonly fact: CellFact } | { readonly letter: DeadLetter }
+type Decoded = { readonly fact: SourcedFact } | { readonly letter: DeadLetter }
 
 const decoded = (line: FactLine): Decoded => {
-  if ('fault' in line) return { letter: { faults: [line.fault], excerpt: line.excerpt } }
-  const fact = decodeCellFactLine(line.text)
-  return E.isRight(fact) ? { fact: fact.right } : { letter: { faults: fact.left, excerpt: excerptOf(line.text) } }
+  if ('fault' in line) return { letter: { faults: [line.fault], excerpt: line.excerpt, body: null } }
+  const fact = decodeFactLine(line.text)
+  return E.isRight(fact) ? { fact: fact.right } : { letter: letterOf(line.text, fact.left) }
+}
+
+/** A text that is no fact. */
+export const letterOf = (text: string, faults: ReadonlyArray<Fault>): DeadLetter => {
+  const excerpt = excerptOf(text)
+  return { faults, excerpt, body: excerpt.bytes <= bodyBytesMax ? text : null }
 }
 
 const takeBatch = async (
@@ -76,16 +90,19 @@ const takeBatch = async (
     return E.right(undefined)
   }
   for (const one of batch) {
-    if ('fact' in one) answers.push(takeFact(one.fact, writer, clock, knownFacts.right))
+    if ('fact' in one) answers.push(takeSourced(one.fact, writer, clock, knownFacts.right))
     else answers.push(takeLetter(one.letter, deadLetters, clock, knownLetters.right))
-    if (!writer.isFull && deadLetters.waiting < deadLettersMax) continue
+    if (!writer.isFull && !deadLetters.isFull) continue
     const flushed = await flush()
     if (E.isLeft(flushed)) return flushed
   }
   return flush()
 }
 
-const knownIn = async (
+const takeSourced = ({ source, ...fact }: SourcedFact, writer: FactWriter, clock: Clock, known: Set<string>): Answer =>
+  takeFact(fact, { source }, writer, clock, known)
+
+export const knownIn = async (
   log: EventLog,
   stream: string,
   ids: ReadonlyArray<string>,
@@ -95,13 +112,24 @@ const knownIn = async (
   return E.isLeft(known) ? known : E.right(new Set(known.right))
 }
 
+/** Whose word a fact is, where its writer does not say it for all. */
+export interface Origin {
+  readonly source?: string
+  readonly actor?: string
+}
+
 /** @param known ids in the log; that of what is taken is added */
-const takeFact = (fact: CellFact, writer: FactWriter, clock: Clock, known: Set<string>): Answer => {
-  const { id, ...input } = fact
+export const takeFact = (
+  { id, ...input }: CellFact,
+  origin: Origin,
+  writer: FactWriter,
+  clock: Clock,
+  known: Set<string>,
+): Answer => {
   if (known.has(id)) return { id, outcome: 'duplicate' }
-  const objection = objectionTo(fact, clock)
+  const objection = objectionTo(input, clock)
   if (objection !== null) return { id, outcome: 'refused', reason: objection }
-  const taken = writer.take(input, id)
+  const taken = writer.take(input, id, origin)
   if (E.isLeft(taken)) {
     const outcome = taken.left.type === 'Repeated' ? 'duplicate' : 'refused'
     return { id, outcome, reason: refusalText(taken.left) }
@@ -112,7 +140,7 @@ const takeFact = (fact: CellFact, writer: FactWriter, clock: Clock, known: Set<s
 }
 
 /** What the cell itself cannot see: it has no clock, and computes no hash. */
-const objectionTo = (fact: CellFact, clock: Clock): string | null => {
+const objectionTo = (fact: CellInput, clock: Clock): string | null => {
   const ahead = fact.at - clock.now()
   if (ahead > aheadMaxMs) return `it is ${ahead} ms ahead of the clock here, above ${aheadMaxMs}`
   if (fact.type === 'PolicyActivated' && fact.data.hash !== policyHash(fact.data.document))
