@@ -1,10 +1,22 @@
-import type { either as E } from 'fp-ts'
+import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
+import { nearest } from '../../domain/kernel/wording.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { Views, ViewsUnavailable } from '../../domain/ports/views.ts'
-import type { Answered, Desk, RebuiltTable, SystemStatus } from './desk.ts'
+import { fleetOf } from '../../projections/explain/fleet.ts'
+import { planOf } from '../../projections/explain/plan.ts'
+import { queueOf } from '../../projections/explain/queue.ts'
+import { whyOf } from '../../projections/explain/why.ts'
+import { streamSize } from '../../infra/chain/chain-head.ts'
+import { isOpen } from './dead-letter-index.ts'
+import type { Answered, AsOf, Desk, DeskFault, RebuiltTable, SystemStatus } from './desk.ts'
+import { decisionsIn, lifeOf, rowOf } from './event-rows.ts'
+import { fateOf, stateAtEnd } from './fate.ts'
+import { Follower } from './follower.ts'
 import type { Intake } from './intake.ts'
+import { Orders, unknownWorkload } from './orders.ts'
+import { stateIn } from './workload-state.ts'
 
 /** A cell as it stood at an instant (null: at the end of the log), and how many events of its stream that took. */
 export type FoldCell = (
@@ -31,9 +43,198 @@ export interface DeskParts {
 
 /** A desk that follows its log. */
 export interface LocalDesk extends Desk {
+  /** What it follows: for figures, and for whoever wants to hear of events as they come. */
+  readonly follower: Follower
   /** Ends the following; the log stays open. */
   readonly close: () => Promise<void>
 }
 
 /** Folds the cell, and follows the log from there on. */
-export declare const openDesk: (parts: DeskParts) => Promise<E.Either<LogUnavailable, LocalDesk>>
+export const openDesk = async (parts: DeskParts): Promise<E.Either<LogUnavailable, LocalDesk>> => {
+  const folded = await parts.fold(null)
+  if (E.isLeft(folded)) return folded
+  const follower = await Follower.open(parts.log, folded.right)
+  return E.isLeft(follower) ? follower : E.right(deskOver(parts, follower.right))
+}
+
+const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
+  const { log, cell: stream } = parts
+  const folds = new Turns(foldsMax, foldsWaitingMax)
+  const cellAt = async (at: AsOf): Promise<E.Either<LogUnavailable, Cell>> => {
+    if (at === null) return follower.fault === null ? E.right(follower.cell) : E.left(follower.fault)
+    const folded = await folds.take(() => parts.fold(at))
+    return E.isLeft(folded) ? folded : E.right(folded.right.cell)
+  }
+  const asking =
+    <A>(at: AsOf, answer: (cell: Cell) => E.Either<DeskFault, A> | Promise<E.Either<DeskFault, A>>): Answered<A> =>
+    async () => {
+      const cell = await cellAt(at)
+      return E.isLeft(cell) ? cell : answer(cell.right)
+    }
+  const ordering =
+    <A>(order: (orders: Orders) => Promise<E.Either<DeskFault, A>>): Answered<A> =>
+    async () =>
+      E.isLeft(parts.intake) ? parts.intake : order(new Orders(log, follower, parts.intake.right))
+  const openLetter = async (id: string): Promise<E.Either<DeskFault, { readonly body: string | null }>> => {
+    const letter = await follower.deadLetters.detail(log, id)
+    if (E.isLeft(letter)) return letter
+    const { right } = letter
+    if (right === null) return E.left(unknownLetter(id))
+    const { state } = right
+    return isOpen(state)
+      ? E.right(right)
+      : E.left({ type: 'Refused', reason: `it has been ${state} already`, mend: 'nothing is left to do about it' })
+  }
+
+  return {
+    follower,
+    close: () => follower.stop(),
+
+    submit: (intents, by) => ordering((orders) => orders.submit(intents, by)),
+    cancel: (workload, by) => ordering((orders) => orders.cancel(workload, by)),
+    facts: (lines) => ordering((orders) => orders.facts(lines)),
+    setHealth: (node, device, health, by) => ordering((orders) => orders.setHealth(node, device, health, by)),
+    activatePolicy: (document, by) => ordering((orders) => orders.activatePolicy(document, by)),
+    freeze: (pool, frozen, by) => ordering((orders) => orders.freeze(pool, frozen, by)),
+
+    state: (id) =>
+      asking(null, async (cell) => {
+        const workload = cell.workloads.get(id)
+        if (workload !== undefined) return E.right(stateIn(cell, workload, follower.changedAt(id)))
+        const used = await follower.wasUsed(id)
+        if (E.isLeft(used)) return used
+        if (!used.right) return E.left(unknownWorkload(id))
+        const end = await follower.endOf(id)
+        if (E.isLeft(end)) return end
+        return end.right === null ? stateAtEnd(log, stream, id) : E.right(end.right)
+      }),
+    why: (id, at) =>
+      asking(at, async (cell) => {
+        const why = whyOf(cell, id)
+        if (why !== null) return E.right(why)
+        const used = await follower.wasUsed(id)
+        if (E.isLeft(used)) return used
+        return used.right ? E.left(await fateOf(log, stream, id)) : E.left(unknownWorkload(id))
+      }),
+    plan: (intents, at) =>
+      asking(at, (cell) =>
+        cell.fleet.nodes.length === 0
+          ? E.left({ type: 'Refused', reason: 'the log knows no fleet', mend: 'send its nodes first' })
+          : E.right(intents.map((intent) => planOf(cell, intent))),
+      ),
+    queue: (queue, limit, at) =>
+      asking(at, (cell) => {
+        const answer = queueOf(cell, queue, limit)
+        return answer === null ? E.left(unknownQueue(cell, queue ?? '')) : E.right(answer)
+      }),
+    fleet: (at) => asking(at, (cell) => E.right(fleetOf(cell))),
+    decisions: (filter) => async () => {
+      const size = await streamSize(log, stream)()
+      return E.isLeft(size) ? size : decisionsIn(log, stream, size.right, filter)
+    },
+    life: (id) => async () => {
+      const used = await follower.wasUsed(id)
+      if (E.isLeft(used)) return used
+      if (!used.right) return E.left(unknownWorkload(id))
+      return E.map((events: ReadonlyArray<Parameters<typeof rowOf>[0]>) => events.map(rowOf))(
+        await lifeOf(log, stream, id),
+      )
+    },
+
+    sql: (query, limits) => async () => {
+      const views = parts.views()
+      return E.isLeft(views) ? views : views.right.query(query, limits)()
+    },
+    rebuild: () => parts.rebuild(),
+
+    deadLetters: () => () => follower.deadLetters.list(log),
+    deadLetter: (id) => async () => {
+      const letter = await follower.deadLetters.detail(log, id)
+      if (E.isLeft(letter)) return letter
+      return letter.right === null ? E.left(unknownLetter(id)) : E.right(letter.right)
+    },
+    replayDeadLetter: (id, by) =>
+      ordering(async (orders) => {
+        const letter = await openLetter(id)
+        if (E.isLeft(letter)) return letter
+        const { body } = letter.right
+        return body === null ? E.left(cutLetter) : orders.replay(id, body, by)
+      }),
+    dropDeadLetter: (id, by) =>
+      ordering(async (orders) => {
+        const letter = await openLetter(id)
+        return E.isLeft(letter) ? letter : orders.drop(id, by)
+      }),
+
+    status: () => async () => E.right(await statusOf(parts, follower)),
+  }
+}
+
+const statusOf = async (parts: DeskParts, { cell, deadLetters, fault, position }: Follower): Promise<SystemStatus> => ({
+  version: parts.version,
+  cell: parts.cell,
+  events: position + 1,
+  now: cell.now,
+  mode: cell.standing,
+  running: parts.running(),
+  views: await parts.viewsStatus(),
+  deadLetters: deadLetters.waiting,
+  degraded: [...(fault === null ? [] : [{ what: 'log', reason: fault.reason, mend: fault.mend }]), ...parts.degraded()],
+})
+
+const unknownLetter = (id: string): DeskFault => ({
+  type: 'NotFound',
+  reason: `there is no dead letter ${id}`,
+  mend: 'see `leasehold dlq list`',
+})
+
+const cutLetter: DeskFault = {
+  type: 'Refused',
+  reason: 'only its beginning was kept',
+  mend: 'send it again from where it came, and drop this one',
+}
+
+const unknownQueue = (cell: Cell, name: string): DeskFault => {
+  const names = [...cell.queueNamed.keys()]
+  const meant = nearest(name, names)
+  const mend = meant === null ? `there are: ${names.slice(0, 20).join(', ') || 'none'}` : `did you mean ${meant}?`
+  return { type: 'NotFound', reason: `there is no queue ${name}`, mend }
+}
+
+/** Folds of the past at one time, each as large as the cell; and those that wait for one to end. */
+const foldsMax = 2
+const foldsWaitingMax = 16
+
+/** So many at a time, so many more in line, and whoever comes then is asked to come back. */
+class Turns {
+  private readonly max: number
+  private readonly waitingMax: number
+  private taken = 0
+  private readonly waiting: Array<() => void> = []
+
+  constructor(max: number, waitingMax: number) {
+    this.max = max
+    this.waitingMax = waitingMax
+  }
+
+  async take<A>(work: () => Promise<E.Either<LogUnavailable, A>>): Promise<E.Either<LogUnavailable, A>> {
+    if (this.taken >= this.max) {
+      if (this.waiting.length >= this.waitingMax) return E.left(busy)
+      await new Promise<void>((resolve) => this.waiting.push(resolve))
+    } else this.taken++
+    try {
+      return await work()
+    } finally {
+      const next = this.waiting.shift()
+      if (next === undefined) this.taken--
+      else next()
+    }
+  }
+}
+
+const busy: LogUnavailable = {
+  type: 'LogUnavailable',
+  kind: 'busy',
+  reason: `${foldsMax + foldsWaitingMax} questions about the past are being answered`,
+  mend: 'ask again in a moment',
+}

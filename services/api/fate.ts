@@ -1,0 +1,50 @@
+import { either as E } from 'fp-ts'
+import type { CellEvent, WorkloadAdmitted } from '../../domain/planner/cell-event.ts'
+import type { EventLog } from '../../domain/ports/event-log.ts'
+import { durationText } from '../../projections/explain/wording.ts'
+import type { DeskFault, WorkloadState } from './desk.ts'
+import { lifeOf } from './event-rows.ts'
+import { unknownWorkload } from './orders.ts'
+import { endBy, type Ended } from './workload-state.ts'
+
+/** The last end among the events of one workload; null: it did not end. */
+const lastEnd = (events: ReadonlyArray<CellEvent>): Ended | null => {
+  let last: Ended | null = null
+  for (const event of events) {
+    const end = endBy(event)
+    if (end !== null) last = end.state === 'requeued' ? null : end
+  }
+  return last
+}
+
+/** How a workload ended that no cell remembers. */
+export const stateAtEnd = async (
+  log: EventLog,
+  stream: string,
+  id: string,
+): Promise<E.Either<DeskFault, WorkloadState>> => {
+  const life = await lifeOf(log, stream, id)
+  if (E.isLeft(life)) return life
+  const end = lastEnd(life.right.map(({ message }) => message as unknown as CellEvent))
+  return end === null ? E.left(unknownWorkload(id)) : E.right(end)
+}
+
+/** What became of a workload that neither waits nor runs at that time, and when its wait can be asked about. */
+export const fateOf = async (log: EventLog, stream: string, id: string): Promise<DeskFault> => {
+  const life = await lifeOf(log, stream, id)
+  if (E.isLeft(life)) return life.left
+  const events = life.right.map(({ message }) => message as unknown as CellEvent)
+  if (events.length === 0) return unknownWorkload(id)
+  const end = lastEnd(events)
+  const admitted = events.findLast((event) => event.type === 'WorkloadAdmitted')
+  const reason = end === null ? `${id} did not wait or run at that time` : `${id} ${end.text}`
+  const seeLife = `\`leasehold log ${id}\` tells its life`
+  return { type: 'NotFound', reason, mend: admitted === undefined ? seeLife : waitText(admitted, seeLife) }
+}
+
+const waitText = ({ at, data }: WorkloadAdmitted, seeLife: string): string => {
+  const { waitedMs, workload } = data
+  if (waitedMs === 0) return `it started at once; ${seeLife}`
+  const halfWay = Math.floor(at - waitedMs / 2)
+  return `it waited ${durationText(waitedMs)}: ask \`leasehold why ${workload} --at ${halfWay}\``
+}
