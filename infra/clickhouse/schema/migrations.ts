@@ -1,4 +1,7 @@
 import type { Migration } from '../migration.ts'
+import { tableStatement, viewStatement } from './definition.ts'
+import { tables } from './tables.ts'
+import { views } from './views.ts'
 
 /** How far the log is in the views. The position is its own version: what is written late or twice changes nothing. */
 const projection: Migration = {
@@ -11,5 +14,11 @@ const projection: Migration = {
   ],
 }
 
+/** What people query, and the rows that it is made of. */
+const rows: Migration = {
+  name: '0002-rows',
+  statements: [...tables.map(tableStatement), ...views.map(viewStatement)],
+}
+
 /** In the order in which they are applied. */
-export const migrations: ReadonlyArray<Migration> = [projection]
+export const migrations: ReadonlyArray<Migration> = [projection, rows]

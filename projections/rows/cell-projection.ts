@@ -1,0 +1,82 @@
+import { Cell, evolve } from '../../domain/planner/cell.ts'
+import { isInput, type CellDecision, type CellEvent } from '../../domain/planner/cell-event.ts'
+import type { StoredEvent } from '../../domain/ports/event-log.ts'
+import { cellRow, cellRows, policyRow, policyRows } from '../cells/cell-row.ts'
+import { decisionRow, decisionRows } from '../decisions/decision-row.ts'
+import { FleetLevel } from '../fragmentation/fleet-level.ts'
+import { healthRow, healthRows, nodeRow, nodeRows } from '../nodes/node-row.ts'
+import { WorkloadProjection } from '../workloads/workload-projection.ts'
+import type { RowSink } from './row-sink.ts'
+
+/** Turns the events of one cell into rows. It folds the cell beside, to know how things stand after each event. */
+export class CellProjection {
+  private readonly cell: Cell
+  private readonly sink: RowSink
+  private readonly level: FleetLevel
+  private readonly workloads: WorkloadProjection
+  private readonly registeredAt: number[] = []
+  private firstAt = -1
+  private last: StoredEvent | null = null
+
+  constructor(name: string, sink: RowSink) {
+    this.cell = new Cell(name)
+    this.sink = sink
+    this.level = new FleetLevel(this.cell)
+    this.workloads = new WorkloadProjection(this.cell, this.level, sink)
+  }
+
+  /** @throws broken invariant on an event that does not follow from those before it */
+  follow(stored: StoredEvent): void {
+    const { cell, level, sink } = this
+    const event = stored.message as unknown as CellEvent
+    if (event.at > cell.now) level.settle(sink)
+    const before = this.nodesOf(event)
+    evolve(cell, event)
+    this.last = stored
+    if (this.firstAt < 0) this.firstAt = event.at
+    for (const node of before) level.touch(node, stored.position)
+    for (const node of this.nodesOf(event)) level.touch(node, stored.position)
+    this.workloads.follow(event, stored.position)
+    if (event.type === 'WorkloadSubmitted' || event.type === 'PolicyActivated') level.followMix(sink, stored.position)
+    this.putOwn(stored, event)
+  }
+
+  /** Puts what changed and is still to be put: from here on the rows say all that was told. */
+  settle(): void {
+    this.level.settle(this.sink)
+    if (this.last === null) return
+    this.sink.put(cellRows, this.cell.name, cellRow(this.cell, this.firstAt, this.last))
+    this.last = null
+  }
+
+  private putOwn(stored: StoredEvent, event: CellEvent): void {
+    const { cell, sink } = this
+    const { position } = stored
+    if (!isInput(event)) sink.put(decisionRows, position, decisionRow(stored, event satisfies CellDecision))
+    if (event.type === 'PolicyActivated') sink.put(policyRows, position, policyRow(cell.name, event, position))
+    if (event.type === 'NodeHealthChanged') sink.put(healthRows, position, healthRow(cell.name, event, position))
+    if (event.type !== 'NodeRegistered' && event.type !== 'NodeHealthChanged') return
+    const node = cell.fleet.node(event.data.node)!
+    const registeredAt = (this.registeredAt[node] ??= event.at)
+    sink.put(nodeRows, `${cell.name} ${node}`, nodeRow(cell.name, cell.fleet, node, registeredAt, position))
+  }
+
+  /** Nodes whose level an event may change, as far as the cell knows them now. */
+  private nodesOf(event: CellEvent): ReadonlyArray<number> {
+    switch (event.type) {
+      case 'NodeRegistered':
+      case 'NodeHealthChanged': {
+        const node = this.cell.fleet.node(event.data.node)
+        return node === undefined ? [] : [node]
+      }
+      case 'AttemptEnded':
+      case 'WorkloadAdmitted':
+      case 'AttemptStopped':
+      case 'LeaseShrunk':
+      case 'WorkloadCancelled':
+        return this.cell.workloads.get(event.data.workload)?.run?.parts.map(({ node }) => node) ?? []
+      default:
+        return []
+    }
+  }
+}
