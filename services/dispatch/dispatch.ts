@@ -65,6 +65,11 @@ export class Dispatch {
     return this.followed.open
   }
 
+  /** Commands that it remembers to have sent. */
+  get remembered(): number {
+    return this.sent.size
+  }
+
   /** Position of the last event that has been followed. */
   get followedTo(): number {
     return this.position

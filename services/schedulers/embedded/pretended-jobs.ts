@@ -86,7 +86,7 @@ export class PretendedJobs {
 
   has(command: Command): boolean {
     const key = keyOf(command)
-    return this.acted.has(key) || this.waiting.has(answerIdOf(key))
+    return this.acted.has(key) || this.waiting.has(answerIdOf(key)) || this.jobs.get(nameOf(command))?.key === key
   }
 
   /** What is to be done about a command that is new. Changes nothing. */
