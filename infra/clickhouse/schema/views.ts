@@ -218,10 +218,10 @@ const nodes: ViewDefinition = {
   select: `SELECT cell, node, model, domain, health, devices, devices_ready, l.free_devices AS free_devices,
   l.free_milli AS free_milli, l.allocated_milli AS allocated_milli, device_memory_mib, cpu_milli, host_memory_mib,
   ${instant('registered_ms')} AS registered_at, ${instant('l.last_ms')} AS changed_at
-FROM node_rows FINAL ANY LEFT JOIN (SELECT cell, node, max(at_ms) AS last_ms, argMax(free_devices, at_ms) AS free_devices,
-  argMax(schedulable_milli - allocated_milli, at_ms) AS free_milli, argMax(allocated_milli, at_ms) AS allocated_milli
-  FROM (SELECT cell, node, at_ms, free_devices, schedulable_milli, allocated_milli FROM node_level_rows FINAL)
-  GROUP BY cell, node) AS l USING (cell, node)`,
+FROM node_rows FINAL ANY LEFT JOIN (SELECT cell, node, max(r.at_ms) AS last_ms,
+  argMax(r.free_devices, r.at_ms) AS free_devices, argMax(r.schedulable_milli - r.allocated_milli, r.at_ms) AS free_milli,
+  argMax(r.allocated_milli, r.at_ms) AS allocated_milli FROM node_level_rows AS r FINAL GROUP BY cell, node) AS l
+USING (cell, node)`,
 }
 
 const healthChanges: ViewDefinition = {
