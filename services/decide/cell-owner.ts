@@ -14,8 +14,11 @@ import { RecentIds } from './recent-ids.ts'
 
 export interface Owning extends Recording {
   readonly clock: Clock
-  /** `wall`: it ticks by itself; `events`: time comes with what is sent, and with nothing else. */
-  readonly ticks: 'wall' | 'events'
+  /**
+   * `wall`: it ticks by itself; `none`: it has the clock's time, and decides nothing but what follows from an input
+   * itself; `events`: time comes with what is sent, and with nothing else.
+   */
+  readonly ticks: 'wall' | 'none' | 'events'
   readonly snapshots: SnapshotStore
   /** Told of a fault of the log, and with null that the cell goes on. */
   readonly faulted: (fault: AppendFault | null) => void
@@ -211,7 +214,7 @@ export class CellOwner {
 
   /** One tick for all that came together. */
   private decideWhatIsDue(): void {
-    if (!this.changed || this.owning.ticks === 'events') return
+    if (!this.changed || this.owning.ticks !== 'wall') return
     this.changed = false
     const id = `${this.tickPrefix}/${this.tickCount++}`
     this.writer.take({ type: 'Ticked', at: this.now, data: {} }, id)

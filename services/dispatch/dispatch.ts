@@ -4,7 +4,7 @@ import type { CellEvent, CellInput } from '../../domain/planner/cell-event.ts'
 import type { Command } from '../../domain/planner/command.ts'
 import type { OpenCommands } from '../../domain/planner/open-commands.ts'
 import type { CommandSink, SinkDown } from '../../domain/ports/command-sink.ts'
-import type { AppendFault, EventLog, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
+import type { AppendFault, EventLog, LogUnavailable, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
 
 /** The cell's events up to `position` of the log, folded by the caller; dispatch owns the fold from then on. */
 export interface Followed {
@@ -44,7 +44,8 @@ export class Dispatch {
   private readonly followed: OpenCommands
   private position: number
   private readonly sent = new Map<string, Sent>()
-  private readonly subscription: Subscription
+  private subscription!: Subscription
+  private failing: LogUnavailable | null = null
   private stopped = false
   private wake: () => void = () => undefined
   private woken = false
@@ -55,8 +56,7 @@ export class Dispatch {
     this.dispatching = dispatching
     this.followed = commands
     this.position = position
-    const checkpoint = { load: () => Promise.resolve(this.position), save: () => Promise.resolve() }
-    this.subscription = dispatching.log.subscribe(checkpoint, (batch) => this.follow(batch))
+    this.subscribe(backOffMinMs)
     this.running = this.run()
   }
 
@@ -75,9 +75,9 @@ export class Dispatch {
     return this.position
   }
 
-  /** Rejects with the fault of the log that ended it, and resolves when it has been closed. */
-  get ended(): Promise<void> {
-    return this.subscription.ended
+  /** Why it does not follow the log just now; null: it does. */
+  get fault(): LogUnavailable | null {
+    return this.failing
   }
 
   async close(): Promise<void> {
@@ -85,6 +85,23 @@ export class Dispatch {
     this.rouse()
     await this.subscription.stop()
     await this.running
+  }
+
+  private subscribe(waitMs: number): void {
+    if (this.stopped) return
+    const checkpoint = { load: () => Promise.resolve(this.position), save: () => Promise.resolve() }
+    this.subscription = this.dispatching.log.subscribe(checkpoint, (batch) => {
+      this.failing = null
+      return this.follow(batch)
+    })
+    this.subscription.ended.catch((cause: unknown) => {
+      this.failing = faultOf(cause)
+      // What does not follow from what came before it never will.
+      if (this.failing.kind === 'damaged' || this.failing.kind === 'closed') return
+      setTimeout(() => {
+        this.subscribe(Math.min(waitMs * 2, backOffMaxMs))
+      }, waitMs).unref()
+    })
   }
 
   private follow(batch: ReadonlyArray<StoredEvent>): Promise<void> {
@@ -173,6 +190,14 @@ export class Dispatch {
     this.wake = () => undefined
     this.woken = false
   }
+}
+
+const faultOf = (cause: unknown): LogUnavailable => {
+  const inner = cause instanceof Error ? cause.cause : null
+  if (typeof inner === 'object' && inner !== null && 'type' in inner && inner.type === 'LogUnavailable')
+    return inner as LogUnavailable
+  const mend = 'run `leasehold audit verify`, and restore the log from a copy that passes'
+  return { type: 'LogUnavailable', kind: 'damaged', reason: `the log cannot be followed: ${String(cause)}`, mend }
 }
 
 /** It has its whole span from when it was sent, however late that was. */
