@@ -22,6 +22,11 @@ export interface Configuration {
   readonly placement: Strategy
   /** The cell's stream in the log. */
   readonly cell: string
+  /** Where `up` listens; port 0: any that is free. */
+  readonly host: string
+  readonly port: number
+  /** What holds the views: `embedded` (chDB, in the data folder), `none`, or the URL of a ClickHouse server. */
+  readonly views: string
 }
 export type Member = keyof Configuration
 
@@ -31,6 +36,9 @@ export const defaultConfiguration: Configuration = {
   ordering: 'greedy',
   placement: 'first-fit',
   cell: 'cell-default',
+  host: '127.0.0.1',
+  port: 8410,
+  views: 'embedded',
 }
 export const defaultFile = 'leasehold.yaml'
 
@@ -43,7 +51,7 @@ export interface EffectiveConfiguration {
 export interface ConfigurationSources {
   readonly workingDirectory: string
   readonly environment: { readonly [name: string]: string | undefined }
-  readonly flags: { readonly [M in Member | 'config']?: string | undefined }
+  readonly flags: { readonly [M in Member | 'config']?: unknown }
 }
 
 /** The file is not there or cannot be read; or it and the other sources were read, and these are the faults in them. */
@@ -59,6 +67,21 @@ const matching = (name: string, pattern: RegExp): t.Type<string, string> => {
   return new t.Type<string, string>(name, is, (u, c) => (is(u) ? t.success(u) : t.failure(u, c)), t.identity)
 }
 
+/** A file has a number; a flag or a variable has the same as text. */
+const port: t.Type<number, number, unknown> = (() => {
+  const is = (value: unknown): value is number =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535
+  return new t.Type<number, number, unknown>(
+    'Port',
+    is,
+    (value, context) => {
+      const number: unknown = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value
+      return is(number) ? t.success(number) : t.failure(value, context)
+    },
+    t.identity,
+  )
+})()
+
 // eslint-disable-next-line no-control-regex -- a file name may hold anything but these
 const folderName = /^[^\u0000-\u001f\u007f]+$/
 const members: {
@@ -72,6 +95,15 @@ const members: {
     codec: matching('Cell', new RegExp(`^(?!${deadLetterPrefix})[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)),
     mend: `give up to 63 letters, digits, - and _, the first a letter or digit, not beginning with ${deadLetterPrefix}`,
   },
+  host: {
+    codec: matching('Host', /^[A-Za-z0-9:][A-Za-z0-9.:_-]{0,254}$/),
+    mend: 'give a name or an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them',
+  },
+  port: { codec: port, mend: 'give a whole number from 0 to 65535; 0 for any that is free' },
+  views: {
+    codec: matching('Views', /^(embedded|none|https?:\/\/[^\s/?#]+[^\s]*)$/),
+    mend: 'give embedded, none, or the URL of a ClickHouse server, such as http://127.0.0.1:8123',
+  },
 }
 const memberNames = Object.keys(members) as ReadonlyArray<Member>
 
@@ -84,7 +116,8 @@ export const readConfiguration = (
   const { environment, flags, workingDirectory } = sources
   // An empty variable is one that is not set, as it is for a shell's ${NAME:-default}.
   const variable = (member: Member | 'config') => environment[environmentName(member)] || undefined
-  const named = flags.config ?? variable('config')
+  const flag = (member: Member | 'config') => (typeof flags[member] === 'string' ? flags[member] : undefined)
+  const named = flag('config') ?? variable('config')
   const file = readFile(join(workingDirectory, defaultFile), named)
   if (E.isLeft(file)) return file
   const faults: Fault[] = [...file.right.faults]
@@ -92,8 +125,9 @@ export const readConfiguration = (
   const origins = Object.fromEntries(memberNames.map((member) => [member, 'default'])) as Record<Member, string>
   const take = (member: Member, value: unknown, origin: string, place: Partial<Fault>) => {
     const { codec, mend } = members[member]
-    if (codec.is(value)) {
-      values[member] = value
+    const decoded: E.Either<unknown, unknown> = codec.decode(value)
+    if (E.isRight(decoded)) {
+      values[member] = decoded.right
       origins[member] = origin
     } else faults.push({ path: origin, ...place, reason: `${shown(value)} is not valid`, mend })
   }
@@ -103,8 +137,8 @@ export const readConfiguration = (
     if (found !== undefined) take(member, found.value, file.right.name, { path: member, ...found.place })
     const set = variable(member)
     if (set !== undefined) take(member, set, environmentName(member), {})
-    const flag = flags[member]
-    if (flag !== undefined) take(member, flag, `--${member}`, {})
+    const given = flag(member)
+    if (given !== undefined) take(member, given, `--${member}`, {})
   }
   if (faults.length > 0) return E.left({ type: 'Invalid', file: file.right.name || null, faults })
   return E.right({ values: values as Configuration, origins })

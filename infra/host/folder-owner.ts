@@ -42,13 +42,13 @@ export const claimFolder = (
     const claimed = claimFile(path, textOf(as.address), ownerIn)
     if (E.isLeft(claimed)) {
       const owner = claimed.left.type === 'FileClaimed' ? ownerIn(claimed.left.text) : null
-      return E.left(refusedBy(folder, owner))
+      return E.left(heldBy(folder, owner))
     }
     const { release, rewrite } = claimed.right
     return E.right({
       announce: (address) => {
         try {
-          return rewrite(textOf(address)) ? E.right(undefined) : E.left(refusedBy(folder, ownerOf(folder)))
+          return rewrite(textOf(address)) ? E.right(undefined) : E.left(heldBy(folder, ownerOf(folder)))
         } catch (cause) {
           return E.left(faultOf(path, cause))
         }
@@ -76,7 +76,8 @@ export const ownerOf = (folder: string): FolderOwner | null => {
   }
 }
 
-const refusedBy = (folder: string, owner: FolderOwner | null): FolderRefused => {
+/** Why a folder cannot be had now. */
+export const heldBy = (folder: string, owner: FolderOwner | null): FolderRefused => {
   const refused = { type: 'LogUnavailable', kind: 'locked', owner } as const
   if (owner === null)
     return { ...refused, reason: `${folder} is being taken by other processes`, mend: 'try again in a moment' }

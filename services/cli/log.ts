@@ -1,14 +1,14 @@
 import type { CellEvent } from '../../domain/planner/cell-event.ts'
-import type { EventLog, StoredEvent } from '../../domain/ports/event-log.ts'
 import { eventText, shortType } from '../../projections/explain/event-text.ts'
 import { instantText } from '../../projections/explain/wording.ts'
+import type { EventRow as Row } from '../api/desk.ts'
+import { withDesk } from './desk.ts'
+import { fromDesk } from './desk-failed.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
 import { registerLogExport } from './log-export.ts'
-import { withLog } from './opened-log.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
-import { verb, type Session } from './session.ts'
-import { storedEvents, workloadOf } from './workload-events.ts'
+import { verb } from './session.ts'
 
 /** Registers `log WORKLOAD` and, beneath it, what else is done with the log as a whole. */
 export const registerLog: Register = (program, context) => {
@@ -17,42 +17,23 @@ export const registerLog: Register = (program, context) => {
     .argument('[workload]', 'its id')
     .description('what happened to a workload, event by event; `log export` gives the whole log')
     .action(
-      verb(context, async (session, id: string | undefined) => {
+      verb(context, (session, id: string | undefined) => {
         if (id === undefined)
           throw new VerbFailed(
             exitCodes.usage,
             'say which workload: `leasehold log WORKLOAD`, or `leasehold log export`',
           )
-        return withLog(session, (events) => printLife(session, events, id))
+        return withDesk(session, {}, async (desk) => {
+          const rows = (await fromDesk(desk.life(id))) as ReadonlyArray<EventRow>
+          await session.printRows<EventRow>(rows, session.style.format === 'csv' ? plainEventColumns : columns)
+          return exitCodes.done
+        })
       }),
     )
   registerLogExport(log, context)
 }
 
-const printLife = async (session: Session, log: EventLog, id: string) => {
-  const rows: EventRow[] = []
-  for await (const event of storedEvents(session, log)) if (workloadOf(event.message) === id) rows.push(rowOf(event))
-  if (rows.length === 0) throw new VerbFailed(exitCodes.failed, `there is no workload ${id} in the log`)
-  await session.printRows<EventRow>(rows, session.style.format === 'csv' ? plainEventColumns : columns)
-  return exitCodes.done
-}
-
-export type EventRow = JsonObject & {
-  readonly position: number
-  readonly at: number
-  readonly type: string
-  readonly data: JsonObject
-}
-
-export const rowOf = ({ position, id, causation, policy, message }: StoredEvent): EventRow => ({
-  position,
-  id,
-  at: message.at,
-  type: message.type,
-  causation,
-  policy,
-  data: message.data,
-})
+export type EventRow = Row & JsonObject
 
 const columns: ReadonlyArray<Column<EventRow>> = [
   { name: 'pos', value: ({ position }) => position },

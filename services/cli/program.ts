@@ -1,7 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { defaultConfiguration, defaultFile, environmentName, outputs } from '../../infra/host/configuration.ts'
+import {
+  defaultConfiguration,
+  defaultFile,
+  environmentName,
+  outputs,
+  type Member,
+} from '../../infra/host/configuration.ts'
 import { registerAudit } from './audit.ts'
+import { registerCompletion } from './completion.ts'
 import { registerDecisions } from './decisions.ts'
 import { registerDemo } from './demo.ts'
 import { registerDoctor } from './doctor.ts'
@@ -14,6 +20,17 @@ import { registerReplay } from './replay.ts'
 import { registerSimulate } from './simulate.ts'
 import { terminalSafe } from './output.ts'
 import type { Context } from './session.ts'
+import { version } from './version.ts'
+import { registerCancel } from './cancel.ts'
+import { registerFacts } from './facts.ts'
+import { registerFleet } from './fleet.ts'
+import { registerFreeze } from './freeze.ts'
+import { registerNode } from './node.ts'
+import { registerPolicy } from './policy.ts'
+import { registerRebuild } from './rebuild.ts'
+import { registerSql } from './sql.ts'
+import { registerSubmit } from './submit.ts'
+import { registerDlq } from './dlq.ts'
 import { registerWhy } from './why.ts'
 
 export type Register = (program: Command, context: Context) => void
@@ -21,16 +38,27 @@ export type Register = (program: Command, context: Context) => void
 /** Every verb, in the order of `--help`. One file per verb enters itself here. */
 export const verbs: ReadonlyArray<Register> = [
   registerDemo,
-  registerSimulate,
-  registerImport,
   registerPlan,
+  registerSubmit,
+  registerCancel,
   registerWhy,
   registerQueue,
+  registerFleet,
   registerDecisions,
   registerLog,
+  registerSql,
+  registerRebuild,
+  registerNode,
+  registerFreeze,
+  registerPolicy,
+  registerFacts,
+  registerDlq,
   registerReplay,
   registerAudit,
+  registerSimulate,
+  registerImport,
   registerDoctor,
+  registerCompletion,
 ]
 
 /** Runs one command line and returns its exit code; what it has to say goes to the context's streams. */
@@ -82,7 +110,7 @@ const createProgram = ({ stdout, stderr }: Context): Command => {
 
 const configurationHelp = `
 Configuration: a flag wins over the environment, which wins over the file.
-${(['data', 'output', 'ordering', 'placement', 'cell'] as const)
+${(Object.keys(defaultConfiguration) as ReadonlyArray<Member>)
   .map(
     (member) => `  ${member.padEnd(10)} ${environmentName(member).padEnd(20)} default ${defaultConfiguration[member]}`,
   )
@@ -90,14 +118,3 @@ ${(['data', 'output', 'ordering', 'placement', 'cell'] as const)
   config     ${environmentName('config').padEnd(20)} default ${defaultFile}
 A policy document wins over the configuration, also where it leaves its own defaults unsaid.
 `
-
-/** From the package that this file is part of, as source or as built. */
-const version = (): string => {
-  for (const up of ['../../package.json', '../../../package.json'])
-    try {
-      return (JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as { version: string }).version
-    } catch {
-      continue
-    }
-  return 'unknown'
-}

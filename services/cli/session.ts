@@ -73,19 +73,37 @@ const openSession = (context: Context, command: Command): Session => {
     width: stdout.columns === undefined || stdout.columns === 0 ? defaultWidth : stdout.columns,
     colour: isColoured(stdout, environment),
   }
-  const write = (text: string) => writeAll(stdout, text)
   return {
     context,
     configuration: values,
     origins,
     style,
-    printRows: (rows, columns) => write(renderRows(rows, columns, style)),
-    printObject: (object) => write(renderObject(object, style)),
-    write,
+    ...printing(style, (text) => writeAll(stdout, text)),
     note: (text) => stderr.write(`${terminalSafe(text)}\n`),
     progress: (title, total) => startProgress(stderr, title, total),
   }
 }
+
+type Printing = Pick<Session, 'printRows' | 'printObject' | 'write'>
+
+const printing = (style: Style, write: (text: string) => Promise<void>): Printing => ({
+  printRows: (rows, columns) => write(renderRows(rows, columns, style)),
+  printObject: (object) => write(renderObject(object, style)),
+  write,
+})
+
+/** The same session, which writes and talks elsewhere and shows no progress. */
+export const writingTo = (session: Session, write: (text: string) => void): Session => ({
+  ...session,
+  ...printing(session.style, (text) => {
+    write(text)
+    return Promise.resolve()
+  }),
+  note: (text) => {
+    write(`${terminalSafe(text)}\n`)
+  },
+  progress: () => ({ at: () => undefined, stop: () => undefined }),
+})
 
 /** @see https://no-color.org: any value but the empty one turns colour off */
 const isColoured = (stream: Terminal, environment: Context['environment']): boolean =>

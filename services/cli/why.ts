@@ -1,30 +1,37 @@
-import { whyOf } from '../../projections/explain/why.ts'
 import { whyText } from '../../projections/explain/why-text.ts'
-import { foldedCell } from './folded-cell.ts'
-import { exitCodes, VerbFailed } from './exit.ts'
-import { withLog } from './opened-log.ts'
+import { withDesk } from './desk.ts'
+import { fromDesk } from './desk-failed.ts'
+import { exitCodes } from './exit.ts'
+import { instantFrom } from './instant.ts'
 import { terminalSafe, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb } from './session.ts'
-import { fateOf } from './workload-events.ts'
+import { addWatchFlag, watched, type WatchFlag } from './watch.ts'
 
 /** Registers `why`. */
 export const registerWhy: Register = (program, context) => {
-  program
-    .command('why')
-    .argument('<workload>', 'its id')
-    .description('why a workload waits, who is ahead of it and when it should start')
-    .option('--at <time>', 'as things stood then (default: now, the end of the log)')
+  addWatchFlag(
+    program
+      .command('why')
+      .argument('<workload>', 'its id')
+      .description('why a workload waits, who is ahead of it and when it should start')
+      .option('--at <time>', 'as things stood then (default: now, the end of the log)'),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  leasehold why ranking-hparam-sweep\n  leasehold why ranking-hparam-sweep --watch 5\n  leasehold why training-0423 --at 69776s --data .leasehold/demo',
+    )
     .action(
-      verb(context, async (session, id: string, { at }: { at?: string }) =>
-        withLog(session, async (log) => {
-          const { cell } = await foldedCell(session, log, at)
-          const why = whyOf(cell, id)
-          if (why === null) throw new VerbFailed(exitCodes.failed, await fateOf(session, log, id))
-          if (session.style.format !== 'table') await session.printObject(why as unknown as JsonObject)
-          else await session.write(whyText(why).split('\n').map(terminalSafe).join('\n'))
-          return exitCodes.done
-        }),
-      ),
+      verb(context, (session, id: string, flags: { at?: string; watch?: WatchFlag }) => {
+        const at = instantFrom(flags.at)
+        return watched(session, flags.watch, (drawn) =>
+          withDesk(drawn, {}, async (desk) => {
+            const why = await fromDesk(desk.why(id, at))
+            if (drawn.style.format !== 'table') await drawn.printObject(why as unknown as JsonObject)
+            else await drawn.write(whyText(why).split('\n').map(terminalSafe).join('\n'))
+            return exitCodes.done
+          }),
+        )
+      }),
     )
 }

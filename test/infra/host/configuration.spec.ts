@@ -32,13 +32,16 @@ it('should take the file, over it the environment, over that the flags', () => {
   })
   expect(layered).toEqual(
     E.right({
-      values: { data: 'from-flag', output: 'table', ordering: 'greedy', placement: 'fgd', cell: 'cell-default' },
+      values: { ...defaultConfiguration, data: 'from-flag', ordering: 'greedy', placement: 'fgd' },
       origins: {
         data: '--data',
         output: 'default',
         ordering: 'LEASEHOLD_ORDERING',
         placement: 'leasehold.yaml',
         cell: 'default',
+        host: 'default',
+        port: 'default',
+        views: 'default',
       },
     }),
   )
@@ -100,3 +103,32 @@ it.each([
   expect(refused).toMatchObject({ left: { type: 'Invalid' } })
   if (E.isLeft(refused) && refused.left.type === 'Invalid') expect(refused.left.faults[0]?.reason).toMatch(reason)
 })
+
+it.each([
+  ['8411', 8411],
+  ['0', 0],
+])('should take a port as text where there is only text: %s', (text, port) => {
+  expect(read(undefined, { flags: { port: text } })).toMatchObject({ right: { values: { port } } })
+  expect(read(`port: ${text}`)).toMatchObject({ right: { values: { port } } })
+})
+
+it.each([
+  ['port', '65536'],
+  ['port', '-1'],
+  ['port', '0x50'],
+  ['port', '8410.5'],
+  ['host', 'http://x'],
+  ['host', 'a b'],
+  ['views', 'chdb'],
+  ['views', 'http://'],
+  ['views', 'ftp://x'],
+])('should refuse %s: %s', (member, value) => {
+  expect(read(`${member}: "${value}"`)).toMatchObject({ left: { type: 'Invalid', faults: [{ path: member }] } })
+})
+
+it.each(['none', 'http://127.0.0.1:8123', 'https://clickhouse.example.com/?database=fleet'])(
+  'should take views: %s',
+  (views) => {
+    expect(read(undefined, { environment: { LEASEHOLD_VIEWS: views } })).toMatchObject({ right: { values: { views } } })
+  },
+)

@@ -1,0 +1,31 @@
+import { either as E } from 'fp-ts'
+import { decodePolicy, encodePolicy } from '../../domain/policy/allocation-policy.codec.ts'
+import { readDocumentFile } from '../../infra/yaml/document.ts'
+import { withDesk } from './desk.ts'
+import { fromDesk } from './desk-failed.ts'
+import { orderer } from './orderer.ts'
+import { printOrdered } from './ordered.ts'
+import type { Register } from './program.ts'
+import { verb } from './session.ts'
+import { fileFailed } from './trace-options.ts'
+
+/** Registers `policy activate`. */
+export const registerPolicy: Register = (program, context) => {
+  const policy = program.command('policy').description('the document that binds decisions (docs/policy.md)')
+  policy
+    .command('activate')
+    .argument('<file>', 'an AllocationPolicy document, YAML or JSON; - for the standard input')
+    .description('decide under this policy from now on')
+    .option('--reason <text>', 'why; it is recorded')
+    .addHelpText('after', '\nExamples:\n  leasehold policy activate docs/examples/policy.yaml')
+    .action(
+      verb(context, async (session, file: string, { reason }: { reason?: string }) => {
+        const read = await readDocumentFile(file, decodePolicy)()
+        if (E.isLeft(read)) throw fileFailed(read.left)
+        return withDesk(session, { claims: 'policy activate' }, async (desk) => {
+          const ordered = await fromDesk(desk.activatePolicy(encodePolicy(read.right), orderer(reason)))
+          return printOrdered(session, { policy: read.right.name, ...ordered }, `policy ${read.right.name} is in force`)
+        })
+      }),
+    )
+}

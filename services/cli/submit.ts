@@ -1,0 +1,124 @@
+import { either as E } from 'fp-ts'
+import type { Fault } from '../../domain/kernel/fault.ts'
+import { durationText, instantText } from '../../projections/explain/wording.ts'
+import { readIntentsFile } from '../../infra/yaml/intents.ts'
+import type { Submitted, WorkloadState } from '../api/desk.ts'
+import { withDesk } from './desk.ts'
+import { fromDesk } from './desk-failed.ts'
+import { exitCodes, type ExitCode } from './exit.ts'
+import { orderer } from './orderer.ts'
+import { outcomeText } from './ordered.ts'
+import { terminalSafe, type Column, type JsonObject } from './output.ts'
+import type { Register } from './program.ts'
+import { verb, type Session } from './session.ts'
+import { untilSignal } from './signals.ts'
+import { fileFailed, numberBetween, refuseFlags } from './trace-options.ts'
+
+interface SubmitFlags {
+  readonly wait?: string | true
+}
+
+const waitMaxS = 31_536_000
+const askEveryMs = 500
+
+/** Registers `submit`. */
+export const registerSubmit: Register = (program, context) => {
+  program
+    .command('submit')
+    .argument('<file>', 'WorkloadIntent documents, YAML or JSON; - for the standard input')
+    .description('submit workloads; prints the id of each and its position in the log')
+    .option('--wait [seconds]', 'follow them until they end, or for so long')
+    .addHelpText('after', examples)
+    .action(
+      verb(context, async (session, file: string, { wait }: SubmitFlags) => {
+        const faults: Fault[] = []
+        const seconds = numberBetween('--wait', wait === true ? undefined : wait, 0.1, waitMaxS, faults, false)
+        refuseFlags(faults)
+        const read = await readIntentsFile(file)()
+        if (E.isLeft(read)) throw fileFailed(read.left)
+        const submitted = await withDesk(session, { claims: 'submit' }, (desk) =>
+          fromDesk(desk.submit(read.right, orderer())),
+        )
+        await printSubmitted(session, submitted)
+        if (wait === undefined) return exitCodes.done
+        return follow(session, submitted, (seconds ?? waitMaxS) * 1000)
+      }),
+    )
+}
+
+type SubmittedRow = Submitted & JsonObject
+const columns: ReadonlyArray<Column<SubmittedRow>> = [
+  { name: 'workload', value: ({ workload }) => workload, whole: true },
+  { name: 'id', value: ({ id }) => id },
+  { name: 'outcome', value: ({ outcome }) => outcome },
+  { name: 'position', value: ({ position }) => position },
+]
+
+const printSubmitted = async (session: Session, submitted: ReadonlyArray<Submitted>): Promise<void> => {
+  if (session.style.format !== 'table')
+    return session.printRows<SubmittedRow>(submitted as ReadonlyArray<SubmittedRow>, columns)
+  for (const one of submitted)
+    await session.write(terminalSafe(`${one.workload}${outcomeText(one)}, id ${one.id}`) + '\n')
+  if (submitted.length === 1) session.note(`Where it stands: leasehold why ${submitted[0]!.workload}`)
+}
+
+const ended: { readonly [S in WorkloadState['state']]?: ExitCode } = {
+  succeeded: exitCodes.done,
+  failed: exitCodes.failed,
+  refused: exitCodes.refused,
+  cancelled: exitCodes.refused,
+}
+
+/** Prints each change, and returns what the worst end of them makes of the exit code. */
+const follow = async (session: Session, submitted: ReadonlyArray<Submitted>, waitMs: number): Promise<ExitCode> => {
+  const until = performance.now() + waitMs
+  const interrupted = untilSignal(['SIGINT', 'SIGTERM'])
+  const last = new Map<string, string>()
+  try {
+    for (;;) {
+      const states = await withDesk(session, {}, async (desk) => {
+        const found: WorkloadState[] = []
+        for (const { workload } of submitted) found.push(await fromDesk(desk.state(workload)))
+        return found
+      })
+      for (const state of states) {
+        const key = `${state.state} ${state.attempt} ${state.text}`
+        if (last.get(state.workload) === key) continue
+        last.set(state.workload, key)
+        await session.write(stateLine(session, state))
+      }
+      const codes = states.map(({ state }) => ended[state])
+      if (!codes.includes(undefined)) return (codes as ExitCode[]).reduce(worse, exitCodes.done)
+      const leftMs = until - performance.now()
+      if (leftMs <= 0) {
+        session.note(`It has not ended after ${durationText(waitMs)}: \`leasehold why\` says where it stands.`)
+        return exitCodes.refused
+      }
+      if ((await interrupted.within(Math.min(askEveryMs, leftMs))) !== null) return exitCodes.interrupted
+    }
+  } finally {
+    interrupted.forget()
+  }
+}
+
+/** One that failed says more than one that was not run. */
+const worse = (a: ExitCode, b: ExitCode): ExitCode =>
+  a === exitCodes.failed || b === exitCodes.failed
+    ? exitCodes.failed
+    : Math.max(a, b) === 0
+      ? exitCodes.done
+      : exitCodes.refused
+
+const stateLine = ({ style }: Session, state: WorkloadState): string =>
+  style.format === 'table'
+    ? terminalSafe(`${instantText(state.since)}  ${state.workload} ${state.state}: ${state.text}`) + '\n'
+    : `${JSON.stringify(state)}\n`
+
+const examples = `
+With --wait: exit code ${exitCodes.done} when all succeeded, ${exitCodes.failed} when one failed, ${exitCodes.refused} when one was refused or cancelled, or
+the time was up. Anything but a table is then followed by one JSON object on a line for each change.
+
+Examples:
+  leasehold submit docs/examples/intent.yaml
+  leasehold submit docs/examples/intent.yaml --wait 600
+  sed s/sweep-7/sweep-8/ sweep.yaml | leasehold submit -`
