@@ -30,12 +30,13 @@ export class Projection {
     cell.follow(event)
   }
 
-  /** Tells it events whose rows are in the views already. */
-  recall(events: ReadonlyArray<StoredEvent>): void {
+  /** What it is told meanwhile has its rows in the views already: they are not made again. */
+  recall<A>(tell: () => A): A {
     this.sink.keeps = false
-    for (const event of events) this.follow(event)
+    const told = tell()
     this.settle()
     this.sink.keeps = true
+    return told
   }
 
   /** The rows since the last take. */
