@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { either as E, type taskEither as TE } from 'fp-ts'
@@ -37,7 +37,7 @@ const backOffMaxMs = 10_000
 const steadyMs = 10_000
 /** A connection breaks before its process is known to have ended; who asks again must not meet it. */
 const goneMaxMs = 500
-const stderrMaxChars = 2_000
+const saidMaxChars = 4_000
 
 /** Node runs what is built; the sources stand beside it. */
 const doorFile = (): string => {
@@ -59,29 +59,39 @@ const makeFolder = (folder: string): ViewsUnavailable | null => {
   }
 }
 
-const faultOfStart = (folder: string, message: DoorMessage & { readonly type: 'failed' }): ViewsUnavailable => {
-  const { stage, text } = message
+/** What chDB keeps in its folder. */
+const kept = ['data', 'metadata', 'metadata_dropped', 'store', 'tmp', 'status', 'user_files', 'format_schemas', 'flags']
+
+/** Removes what chDB keeps there, and nothing else; for a folder that it cannot open. False where it cannot be removed. */
+export const emptyFolder = (folder: string): boolean => {
+  try {
+    for (const name of kept) rmSync(join(folder, name), { recursive: true, force: true })
+    return true
+  } catch {
+    return false
+  }
+}
+
+const rightMend = 'give this user the right to read and write it'
+
+/** `said` is what the engine wrote beside the error, which says nothing by itself. */
+const faultOfStart = (folder: string, stage: 'load' | 'open', text: string, said: string): ViewsUnavailable => {
   if (stage === 'load')
     return unavailable(
       'not-installed',
       `chDB does not load: ${wordsOf(text.split('\n', 1)[0])}`,
       'run `npm install chdb` (Linux and macOS), or name a ClickHouse server; the log needs neither',
     )
-  if (/another server instance|cannot lock file|Resource temporarily unavailable/i.test(text))
-    return unavailable(
-      'locked',
-      `${folder}: another process holds the views`,
-      'ask through it, or stop it and try again',
-    )
-  if (/No space left on device|NOT_ENOUGH_SPACE/.test(text))
+  const all = `${text}\n${said}`
+  const exception = said.lastIndexOf('Code: ')
+  const words = wordsOf(exception === -1 ? text : said.slice(exception))
+  if (/another server instance|cannot lock file/i.test(all))
+    return unavailable('locked', `${folder}: another process holds the views`, 'ask through it, or stop it')
+  if (/No space left on device|NOT_ENOUGH_SPACE/.test(all))
     return unavailable('full', `${folder}: the disk is full`, 'make room and try again')
-  if (/Permission denied|Read-only file system|Operation not permitted/i.test(text))
-    return unavailable(
-      'not-started',
-      `${folder} cannot be written: ${wordsOf(text)}`,
-      'give this user the right to write it',
-    )
-  return unavailable('not-started', `${folder}: it is damaged (${wordsOf(text)})`, rebuildMend)
+  if (/Permission denied|Read-only file system|Operation not permitted/i.test(all))
+    return unavailable('not-started', `${folder} cannot be written: ${words}`, rightMend)
+  return unavailable('not-started', `${folder}: chDB cannot open it, it may be damaged (${words})`, rebuildMend)
 }
 
 type Started = E.Either<ViewsUnavailable, DoorAddress>
@@ -98,33 +108,37 @@ const start = (
     execArgv: [],
     env: { ...process.env, UV_THREADPOOL_SIZE: '12' },
   })
-  let stderr = ''
+  let said = ''
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    stderr = (stderr + text).slice(-stderrMaxChars)
+    said = (said + text).slice(-saidMaxChars)
   })
   const ready = new Promise<Started>((settle) => {
     const timer = setTimeout(() => {
       settle(E.left(unavailable('not-started', `${folder}: chDB did not start in ${startMaxMs / 1000} s`, 'try again')))
       child.kill('SIGKILL')
     }, startMaxMs)
+    let failed: (DoorMessage & { readonly type: 'failed' }) | null = null
     child.on('message', (message: DoorMessage) => {
-      clearTimeout(timer)
-      if (message.type === 'failed') settle(E.left(faultOfStart(folder, message)))
-      else {
-        const { port, release } = message
-        settle(E.right({ url: `http://127.0.0.1:${port}`, password, pid: child.pid!, release }))
+      if (message.type === 'failed') {
+        failed = message
+        return
       }
+      clearTimeout(timer)
+      const { port, release } = message
+      settle(E.right({ url: `http://127.0.0.1:${port}`, password, pid: child.pid!, release }))
     })
     child.on('error', (cause) => {
       settle(E.left(unavailable('not-started', `chDB cannot be run: ${cause.message}`, 'try again')))
     })
-    child.on('exit', (code, signal) => {
+    child.on('exit', () => {
       clearTimeout(timer)
-      const last = stderr.trim().split('\n').at(-1) ?? ''
-      const how = signal === null ? `with ${code}` : `by ${signal}`
-      const why = last === '' ? '' : `: ${wordsOf(last)}`
-      settle(E.left(unavailable('not-started', `${folder}: chDB ended ${how} while it started${why}`, rebuildMend)))
       onEnd(child)
+    })
+    // Behind the exit: what it said last has been read.
+    child.on('close', (code, signal) => {
+      const how = signal === null ? `with ${code}` : `by ${signal}`
+      const { stage, text } = failed ?? { stage: 'open' as const, text: `chDB ended ${how} while it started` }
+      settle(E.left(faultOfStart(folder, stage, text, said)))
     })
   })
   const order: DoorOrder = { type: 'open', password }

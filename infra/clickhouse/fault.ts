@@ -30,7 +30,6 @@ export const wordsOf = (cause: unknown): string => {
     .replace(/\s*\(version [^)]*\)/g, '')
     .replace(/(\.?\s*\([A-Z][A-Z0-9_]+\)\.?)+\s*$/, '')
     .replace(/\s*\n\s*/g, ' ')
-    .replaceAll(' FORMAT JSONCompact', '')
     .trim()
   return words.length > textMax ? `${words.slice(0, textMax)} ...` : words
 }
@@ -54,7 +53,7 @@ const faultOfViews = (cause: unknown, place: string): ViewsUnavailable | null =>
   return unavailable('unreachable', `${place} does not answer: ${words}`, 'try again; the log has everything')
 }
 
-const damageCodes = [32, 33, 40, 117, 228, 271, 273, 740]
+const damageCodes = [32, 33, 40, 117, 228, 271, 273, 432, 740]
 
 export const viewsFault = (cause: unknown, place: string): ViewsUnavailable => {
   const fault = faultOfViews(cause, place)
@@ -66,14 +65,18 @@ export const viewsFault = (cause: unknown, place: string): ViewsUnavailable => {
   return unavailable('refused', `${place}: ${what} (${wordsOf(cause)})`, rebuildMend)
 }
 
+const tooLongMend = 'ask for less: a shorter time, one workload, fewer groups'
+
 export const queryFault = (cause: unknown, place: string): ViewsUnavailable | QueryRefused => {
+  if (cause instanceof Error && /aborted a request|operation was aborted|Timeout error/.test(cause.message))
+    return refused('too-long', 'it was given up well after its limit', tooLongMend)
   const fault = faultOfViews(cause, place)
   if (fault !== null) return fault
   const words = wordsOf(cause)
   switch (codeOf(cause)) {
     case 159:
     case 160:
-      return refused('too-long', words, 'ask for less: a shorter time, one workload, fewer groups')
+      return refused('too-long', words, tooLongMend)
     case 158:
     case 396:
       return refused('too-many-rows', words, 'add a LIMIT, or group')

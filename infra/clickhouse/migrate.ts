@@ -10,6 +10,7 @@ const ledger = `CREATE TABLE IF NOT EXISTS schema_migration (
   number UInt32,
   name String,
   checksum String,
+  tables Array(String),
   applied_at DateTime64(3) DEFAULT now64(3)
 ) ENGINE = ReplacingMergeTree ORDER BY number`
 
@@ -25,6 +26,16 @@ export const migrate = async (
   engine: Engine,
   migrations: ReadonlyArray<Migration>,
 ): Promise<E.Either<ViewsUnavailable, void>> => {
+  const before = await engine.tables()
+  // Whoever has the ledger there has the database to himself; nobody else's tables are ever dropped.
+  if (before.length > 0 && !before.includes('schema_migration'))
+    return E.left(
+      unavailable(
+        'refused',
+        `${engine.place}: the database holds tables of somebody else, such as ${before[0]}`,
+        'name an empty database; in a data folder run `leasehold rebuild`',
+      ),
+    )
   await engine.command(ledger)
   const applied = await engine.rows('SELECT number, name, checksum FROM schema_migration FINAL ORDER BY number')
   const differs = differenceOf(
@@ -33,18 +44,23 @@ export const migrate = async (
     applied.map(([number, name = '', checksum = '']) => ({ number: Number(number), name, checksum })),
   )
   if (differs !== null) return E.left(differs)
-  // Dropping begins with the position: where it alone is missing, dropping was cut short.
-  if (applied.length > 0 && !(await engine.tables()).includes('projection')) {
+  const present = await engine.tables()
+  // Making was cut short, or dropping, which begins with the position.
+  if (applied.length === 0 ? present.length > 1 : !present.includes('projection')) {
     await dropAll(engine)
     return migrate(engine, migrations)
+  }
+  if (applied.length > 0) {
+    const damage = await damageOf(engine, present)
+    if (damage !== null) return E.left(unavailable('refused', `${engine.place}: it is damaged: ${damage}`, rebuildMend))
   }
   for (const [number, migration] of migrations.entries()) {
     if (number < applied.length) continue
     for (const statement of migration.statements) await engine.command(statement)
     await engine.insert(
       'schema_migration',
-      ['number', 'name', 'checksum'],
-      [[number, migration.name, checksumOf(migration)]],
+      ['number', 'name', 'checksum', 'tables'],
+      [[number, migration.name, checksumOf(migration), await engine.tables()]],
     )
   }
   return E.right(undefined)
@@ -69,6 +85,20 @@ const differenceOf = (
       return unavailable('refused', `${place}: ${name} is not what this release made of it`, rebuildMend)
   }
   return null
+}
+
+/** The engine starts without what it cannot read, and says nothing: rows would be missing from the views. */
+const damageOf = async (engine: Engine, present: ReadonlyArray<string>): Promise<string | null> => {
+  const made = await engine.rows(
+    'SELECT arrayJoin(tables) FROM schema_migration FINAL WHERE number = (SELECT max(number) FROM schema_migration)',
+  )
+  const missing = made.find(([name = '']) => !present.includes(name))?.[0]
+  if (missing !== undefined) return `${missing} is missing`
+  const [broken] = await engine.rows(
+    `SELECT table, count() FROM system.detached_parts
+     WHERE database = currentDatabase() AND reason LIKE '%broken%' GROUP BY table ORDER BY table`,
+  )
+  return broken === undefined ? null : `${broken[1]} parts of ${broken[0]} cannot be read`
 }
 
 /** The position first and the migrations last, so that a crash in between is noticed and dropping goes on. */

@@ -1,7 +1,7 @@
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { QueryRefused, TableRows, Views, ViewsUnavailable } from '../../domain/ports/views.ts'
-import { openChdb, type Chdb } from './chdb.ts'
+import { emptyFolder, openChdb, type Chdb } from './chdb.ts'
 import { openEngine, type Engine, type EngineAddress } from './engine.ts'
 import { queryFault, unavailable, viewsFault } from './fault.ts'
 import { dropAll, migrate } from './migrate.ts'
@@ -43,13 +43,13 @@ export const openViews =
   (place: ViewsPlace, options: OpenViewsOptions = {}): TE.TaskEither<ViewsUnavailable, ClickHouseViews> =>
   async () => {
     const { anew = false, migrations = released } = options
-    const opened = await ('folder' in place ? inFolder(place.folder) : atServer(place))()
+    const opened = await ('folder' in place ? inFolder(place.folder, anew) : atServer(place))()
     if (E.isLeft(opened)) return opened
     const door = opened.right
     const made = await using(door, async (engine) => {
       await engine.makeDatabase()
       const [[name = ''] = []] = await engine.rows('SELECT version()')
-      if (anew) await dropAll(engine)
+      if (anew && (door.kind === 'chdb' || (await engine.tables()).includes('schema_migration'))) await dropAll(engine)
       const migrated = await migrate(engine, migrations)
       if (E.isLeft(migrated)) return migrated
       const functions = await engine.rows('SELECT lower(name) FROM system.table_functions')
@@ -83,9 +83,11 @@ interface Door {
 }
 
 const inFolder =
-  (folder: string): TE.TaskEither<ViewsUnavailable, Door> =>
+  (folder: string, anew: boolean): TE.TaskEither<ViewsUnavailable, Door> =>
   async () => {
-    const started = await openChdb(folder)()
+    const first = await openChdb(folder)()
+    const isDamaged = E.isLeft(first) && first.left.kind === 'not-started'
+    const started = anew && isDamaged && emptyFolder(folder) ? await openChdb(folder)() : first
     if (E.isLeft(started)) return started
     const chdb = started.right
     let current: { readonly pid: number; readonly engine: Engine } | null = null

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { it } from 'vitest'
+import { openViews, type ViewsPlace } from '../../infra/clickhouse/views.ts'
+import { migrations } from '../../infra/clickhouse/schema/migrations.ts'
+import { right } from '../support/events.ts'
+import { jobTable, viewsContract, type ViewsAt } from './views.contract.ts'
+
+const schema = [migrations[0]!, { name: '0002-job', statements: [jobTable] }]
+
+const openAt = async (place: ViewsPlace): Promise<ViewsAt> => {
+  const views = await right(openViews(place, { migrations: schema, anew: true }))
+  return { views, close: views.close }
+}
+
+viewsContract('chDB', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-'))
+  const { views, close } = await openAt({ folder: join(folder, 'views') })
+  return {
+    views,
+    close: async () => {
+      await close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+})
+
+const server = process.env['LEASEHOLD_TEST_CLICKHOUSE_URL']
+if (server === undefined)
+  it.skip('a ClickHouse server: none is named by LEASEHOLD_TEST_CLICKHOUSE_URL', () => undefined)
+else {
+  const { origin, username, password } = new URL(server)
+  const user = username === '' ? 'default' : decodeURIComponent(username)
+  const database = `leasehold_test_${process.pid}`
+  viewsContract('a ClickHouse server', () =>
+    openAt({ url: origin, user, password: decodeURIComponent(password), database }),
+  )
+}
