@@ -6,7 +6,8 @@ const binary = [
   'test/docs/**/*.spec.ts',
   'test/infra/clickhouse/**/*.spec.ts',
   'test/contract/views.spec.ts',
-  'test/integration/{ingest-crash,bad-input,bad-environment,bad-facts}.spec.ts',
+  'test/integration/views-*.spec.ts',
+  'test/integration/{ingest-crash,bad-input,bad-environment,bad-facts,up-crash,up-digest}.spec.ts',
 ]
 
 const shared = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const

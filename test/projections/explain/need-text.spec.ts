@@ -25,6 +25,7 @@ const waiting = {
   needMilli: 0,
   needMemoryMib: 61_440,
   submittedAt: 0 as EpochMs,
+  standing: 'automate' as const,
   state: 'waiting' as const,
   code: 'WaitingForCapacity' as const,
   rule: null,
