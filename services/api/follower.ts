@@ -67,20 +67,21 @@ export class Follower {
     return () => this.listeners.delete(heard)
   }
 
-  /** Resolves when the position has been followed, or nothing is followed any more, or the time is up. */
-  async reached(position: number, timeMaxMs: number): Promise<boolean> {
-    if (this.position >= position) return true
-    return new Promise((resolve) => {
+  /** Resolves when the position has been followed, or nothing is followed any more, or the time is up, or by the signal. */
+  async reachedOr(position: number, timeMaxMs: number, signal?: AbortSignal): Promise<void> {
+    if (this.position >= position || this.fault !== null || signal?.aborted === true) return
+    await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer)
         unlisten()
-        resolve(this.position >= position)
+        signal?.removeEventListener('abort', done)
+        resolve()
       }
       const timer = setTimeout(done, timeMaxMs)
       const unlisten = this.listen(() => {
         if (this.position >= position || this.fault !== null) done()
       })
-      if (this.fault !== null) done()
+      signal?.addEventListener('abort', done)
     })
   }
 

@@ -10,7 +10,8 @@ import { queueOf } from '../../projections/explain/queue.ts'
 import { whyOf } from '../../projections/explain/why.ts'
 import { streamSize } from '../../infra/chain/chain-head.ts'
 import { isOpen } from './dead-letter-index.ts'
-import type { Answered, AsOf, Desk, DeskFault, RebuiltTable, SystemStatus } from './desk.ts'
+import type { Answered, AsOf, Desk, DeskFault, EventRow, RebuiltTable, SystemStatus } from './desk.ts'
+import { decisionsFrom } from './event-stream.ts'
 import { decisionsIn, lifeOf, rowOf } from './event-rows.ts'
 import { fateOf, stateAtEnd } from './fate.ts'
 import { Follower } from './follower.ts'
@@ -45,6 +46,8 @@ export interface DeskParts {
 export interface LocalDesk extends Desk {
   /** What it follows: for figures, and for whoever wants to hear of events as they come. */
   readonly follower: Follower
+  /** Decisions from a position of the log on, as they come: see event-stream.ts. */
+  readonly events: (from: number, signal: AbortSignal) => AsyncIterable<ReadonlyArray<EventRow>>
   /** Ends the following; the log stays open. */
   readonly close: () => Promise<void>
 }
@@ -88,6 +91,7 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
 
   return {
     follower,
+    events: (from, signal) => decisionsFrom(log, follower, from, signal),
     close: () => follower.stop(),
 
     submit: (intents, by) => ordering((orders) => orders.submit(intents, by)),

@@ -178,7 +178,7 @@ export class Orders {
   private async followed(): Promise<E.Either<LogUnavailable, void>> {
     const head = await headOf(this.log)()
     if (E.isLeft(head)) return head
-    await this.follower.reached(head.right.size - 1, followTimeMaxMs)
+    await this.follower.reachedOr(head.right.size - 1, followTimeMaxMs)
     return E.right(undefined)
   }
 }

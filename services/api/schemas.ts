@@ -1,0 +1,261 @@
+import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
+import { nullableSchema } from '../../domain/kernel/json-schema.ts'
+
+/*
+ * Of what is answered. An answer has exactly these members, all of them but for those in `optional`; times are in
+ * milliseconds since 1970, durations in milliseconds, GPU in thousandths of a device, memory in MiB.
+ */
+
+const text: JsonSchema = { type: 'string' }
+const whole: JsonSchema = { type: 'integer' }
+const number: JsonSchema = { type: 'number' }
+const instant: JsonSchema = { type: 'integer', description: 'milliseconds since 1970' }
+const nullable = nullableSchema
+const word = (...words: ReadonlyArray<string>): JsonSchema => ({ type: 'string', enum: words })
+const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+/** Anything that JSON can say. */
+const anything: JsonSchema = {}
+const data: JsonSchema = { type: 'object', additionalProperties: true }
+
+type Members = { readonly [name: string]: JsonSchema }
+const object = (members: Members, optional: Members = {}): JsonSchema => ({
+  type: 'object',
+  properties: { ...members, ...optional },
+  ...(Object.keys(members).length === 0 ? {} : { required: Object.keys(members) }),
+  additionalProperties: false,
+})
+const variants = (...cases: ReadonlyArray<JsonSchema>): JsonSchema => ({ anyOf: cases })
+
+export const faultSchema = object({ path: text, reason: text, mend: text }, { line: whole, column: whole })
+
+export const errorSchema = object({
+  error: object({ code: text, reason: text, mend: text }, { faults: list(faultSchema) }),
+})
+
+const ordered: Members = { id: text, outcome: word('recorded', 'duplicate'), position: nullable(whole) }
+export const orderedSchema = object(ordered)
+export const submittedSchema = list(object({ ...ordered, workload: text }))
+
+export const stateSchema = object({
+  workload: text,
+  state: word(
+    'waiting',
+    'starting',
+    'running',
+    'stopping',
+    'succeeded',
+    'failed',
+    'refused',
+    'cancelled',
+    'not-started',
+  ),
+  attempt: whole,
+  since: instant,
+  text,
+})
+
+export const factsSchema = object({
+  recorded: whole,
+  duplicate: whole,
+  unneeded: whole,
+  refused: whole,
+  undecodable: whole,
+  objections: list(object({ id: text, outcome: word('refused', 'undecodable'), reason: text })),
+})
+
+const leaseSchema = list(object({ devices: list(whole), memoryMib: whole, milli: whole, node: text }))
+
+const asked: Members = {
+  at: instant,
+  workload: text,
+  queue: text,
+  class: text,
+  needDevices: whole,
+  needMilli: whole,
+  needMemoryMib: whole,
+  submittedAt: instant,
+}
+export const whySchema = variants(
+  object({
+    ...asked,
+    state: word('waiting'),
+    code: nullable(text),
+    rule: nullable(text),
+    policy: nullable(text),
+    heldSince: nullable(instant),
+    position: whole,
+    ahead: list(text),
+    aheadCount: whole,
+    freeMilli: whole,
+    largestMilli: whole,
+    projectedStartAt: nullable(instant),
+    projection: text,
+    projectedNodes: list(text),
+    projectedAfter: list(text),
+  }),
+  object({
+    ...asked,
+    state: word('running'),
+    attempt: whole,
+    startedAt: instant,
+    expectedEndAt: nullable(instant),
+    lease: leaseSchema,
+  }),
+)
+
+const decision = (type: string): JsonSchema => object({ type: word(type), at: instant, data })
+const planned: Members = {
+  workload: text,
+  queue: text,
+  at: instant,
+  need: object({ devices: whole, milli: whole, memoryMib: whole }),
+  notes: list(text),
+}
+export const planSchema = list(
+  variants(
+    object({ ...planned, outcome: word('starts'), decision: decision('WorkloadAdmitted'), startAt: instant }),
+    object({
+      ...planned,
+      outcome: word('waits'),
+      decision: nullable(decision('WorkloadHeld')),
+      position: whole,
+      startAt: nullable(instant),
+    }),
+    object({ ...planned, outcome: word('refused'), decision: decision('WorkloadRefused') }),
+    object({
+      ...planned,
+      outcome: word('not taken'),
+      rejection: { type: 'object', properties: { type: text }, required: ['type'], additionalProperties: true },
+    }),
+  ),
+)
+
+export const queueSchema = object({
+  at: instant,
+  rows: list(
+    object({
+      queue: text,
+      position: whole,
+      workload: text,
+      class: text,
+      needDevices: whole,
+      needMilli: whole,
+      needMemoryMib: whole,
+      submittedAt: instant,
+      waitedMs: whole,
+      code: nullable(text),
+      projectedStartAt: nullable(instant),
+    }),
+  ),
+  more: whole,
+  running: whole,
+})
+
+export const healthSchema = word('ready', 'cordoned', 'draining', 'failed')
+
+export const fleetSchema = object({
+  at: instant,
+  cell: text,
+  total: object({
+    nodes: whole,
+    devices: whole,
+    installedMilli: whole,
+    schedulableMilli: whole,
+    allocatedMilli: whole,
+    freeMilli: whole,
+    largestWholeMilli: whole,
+    largestShareMilli: whole,
+    running: whole,
+    waiting: whole,
+  }),
+  nodes: list(
+    object({
+      node: text,
+      model: nullable(text),
+      domain: nullable(text),
+      health: healthSchema,
+      devices: whole,
+      unready: list(object({ device: whole, health: healthSchema })),
+      freeWhole: whole,
+      freeMilli: whole,
+      allocatedMilli: whole,
+      freeMemoryMib: nullable(whole),
+      freeCpuMilli: nullable(whole),
+      freeHostMemoryMib: nullable(whole),
+      running: whole,
+      workloads: list(text),
+    }),
+  ),
+})
+
+export const eventRowSchema = object({
+  position: whole,
+  id: text,
+  at: instant,
+  type: text,
+  causation: nullable(text),
+  policy: nullable(text),
+  data,
+})
+export const eventsSchema = list(eventRowSchema)
+
+export const queryResultSchema = object({
+  columns: list(object({ name: text, type: text })),
+  rows: list(list(anything)),
+})
+
+export const rebuiltSchema = list(
+  object({ table: text, rowsBefore: whole, hashBefore: text, rowsAfter: whole, hashAfter: text }),
+)
+
+const letter: Members = {
+  id: text,
+  at: instant,
+  bytes: whole,
+  reason: text,
+  state: word('waiting', 'cut', 'replayed', 'dropped'),
+  head: text,
+}
+export const lettersSchema = list(object(letter))
+export const letterSchema = object({ ...letter, faults: list(faultSchema), body: nullable(text) })
+
+export const statusSchema = object({
+  version: text,
+  cell: text,
+  events: whole,
+  now: instant,
+  mode: word('observe', 'advise', 'automate', 'frozen', 'no-policy'),
+  running: nullable(
+    object({
+      pid: whole,
+      address: text,
+      startedAt: instant,
+      adapter: nullable(text),
+      clock: word('wall', 'events'),
+      openCommands: whole,
+    }),
+  ),
+  views: nullable(
+    object({
+      kind: word('chdb', 'server'),
+      engine: nullable(text),
+      projected: whole,
+      lagEvents: whole,
+      lagMs: number,
+    }),
+  ),
+  deadLetters: whole,
+  degraded: list(object({ what: text, reason: text, mend: text })),
+})
+
+export const healthzSchema = object({ status: word('alive') })
+export const readySchema = object({
+  status: word('ready', 'unready'),
+  reasons: list(text),
+  /** What does not stand in the way, such as views that lag. */
+  notes: list(text),
+})
+
+/** For media types that are no JSON. */
+export const plainText: JsonSchema = text
+export const openApiSchema: JsonSchema = { type: 'object', additionalProperties: anything }
