@@ -356,11 +356,11 @@ const conclude = (cell: Cell, { outcome, verb, workload: id }: CommandConcluded[
   if (verb === 'checkpoint' && outcome === 'done') workload.checkpointed = true
 }
 
-const issue = (cell: Cell, { at, data: { attempt: _, workload: id, ...open } }: CommandIssued): void => {
-  const workload = known(cell, id)
+const issue = (cell: Cell, { at, data }: CommandIssued): void => {
+  const workload = known(cell, data.workload)
   const { run } = workload
   assert(run !== null, 'what is asked to do something runs')
-  workload.run = { ...run, open: { ...open, issuedAt: at }, issued: run.issued + 1 }
+  workload.run = { ...run, open: { ...data, issuedAt: at }, issued: run.issued + 1 }
 }
 
 const stop = (cell: Cell, { outcome, requeued, workload: id }: AttemptStopped['data']): void => {

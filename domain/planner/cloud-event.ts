@@ -117,13 +117,12 @@ const ours: ReadonlySet<string> = new Set(untyped.fields)
 
 /** CloudEvents may carry attributes that concern their way here (`traceparent`, `subject` ...): they are not kept. */
 const withoutExtensions = (value: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } => {
-  const extensions = Object.keys(value).filter(
-    (key) => !ours.has(key) && /^[a-z0-9]{1,20}$/.test(key) && typeof value[key] !== 'object',
-  )
-  if (extensions.length === 0) return value
-  const kept = { ...value }
-  for (const key of extensions) delete kept[key]
-  return kept
+  const isExtension = (key: string): boolean =>
+    !ours.has(key) && /^[a-z0-9]{1,20}$/.test(key) && typeof value[key] !== 'object'
+  // Most have none, and none of them is copied.
+  return Object.keys(value).some(isExtension)
+    ? Object.fromEntries(Object.entries(value).filter(([key]) => !isExtension(key)))
+    : value
 }
 
 /** Strict about the data: whoever sends a member that we do not know means something that we would lose. */

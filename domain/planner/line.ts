@@ -31,7 +31,10 @@ export class Line {
     if (this.members.length > closeUpMin && this.live * 2 < this.members.length) this.closeUp()
     workload.line = this
     this.live++
-    if ((this.last?.seq ?? -1) > workload.seq) return this.insert(workload)
+    if ((this.last?.seq ?? -1) > workload.seq) {
+      this.insert(workload)
+      return
+    }
     workload.slot = this.members.length
     this.members.push(workload)
     if (workload.slot >= this.room) this.room = 0

@@ -43,7 +43,8 @@ export class OpenCommands {
   }
 }
 
-const openCommand = (cell: Cell, workload: Workload): Command | null => {
+/** What its adapter is to do with it and has not concluded; null: nothing. */
+export const openCommand = (cell: Cell, workload: Workload): Command | null => {
   const { run, attempt, id, team, estimateMs, terms } = workload
   if (run === null || !run.commanded) return null
   const given = {

@@ -59,7 +59,7 @@ export interface Run {
   readonly tried: ReadonlyArray<'checkpoint' | 'shrink'>
 }
 
-export type OpenCommand = Omit<CommandIssued['data'], 'attempt' | 'workload'> & { readonly issuedAt: EpochMs }
+export type OpenCommand = CommandIssued['data'] & { readonly issuedAt: EpochMs }
 
 /** Id of the command by which its attempt starts. */
 export const startCommandOf = ({ id, attempt, resumes }: Pick<Workload, 'id' | 'attempt' | 'resumes'>): string =>

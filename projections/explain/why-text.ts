@@ -16,21 +16,51 @@ export const whyText = (why: Why): string => {
   return lines.map((line) => `${wrapped(line, width, line.startsWith(' ') ? 2 : indent)}\n`).join('')
 }
 
-const runningLines = ({ workload, at, startedAt, expectedEndAt, submittedAt, lease, attempt }: Running) => [
-  `${workload} runs since ${instantText(startedAt)} (${durationText(at - startedAt)}), attempt ${attempt}; it waited ${durationText(startedAt - submittedAt)}.`,
-  ...lease.map((part) => `  ${leaseText(part)}`),
-  expectedEndAt === null
+const runningLines = (why: Running) => [
+  headText(why),
+  ...why.lease.map((part) => `  ${leaseText(part)}`),
+  ...(why.command === null ? [] : [`Asked      ${askedText(why)}`]),
+  why.expectedEndAt === null
     ? 'When it ends is not known.'
-    : `It is expected to end ${instantText(expectedEndAt)} (in ${durationText(expectedEndAt - at)}).`,
+    : `It is expected to end ${instantText(why.expectedEndAt)} (in ${durationText(why.expectedEndAt - why.at)}).`,
 ]
+
+const headText = ({ workload, at, startedAt, submittedAt, attempt, phase }: Running): string => {
+  const does = {
+    advised: 'is advised to run',
+    starting: 'starts',
+    running: 'runs',
+    stopping: 'is being stopped, and runs',
+  }
+  return `${workload} ${does[phase]} since ${instantText(startedAt)} (${durationText(at - startedAt)}), attempt ${attempt}; it waited ${durationText(startedAt - submittedAt)}.`
+}
+
+const askedText = ({ command, because, deadlineAt, at, standing }: Running): string => {
+  const sent = standing === 'automate' ? '' : ` Nothing is sent while the pool is ${standingText(standing)}.`
+  const due =
+    deadlineAt! > at ? `due in ${durationText(deadlineAt! - at)}` : `due ${durationText(at - deadlineAt!)} ago`
+  return `${command}, because ${because!.replaceAll('-', ' ')}; an answer is ${due}.${sent}`
+}
+
+const standingText = (standing: Why['standing']): string =>
+  ({
+    observe: 'observed only',
+    advise: 'advised only',
+    automate: 'automated',
+    frozen: 'frozen',
+    'no-policy': 'without a policy',
+  })[standing]
 
 const waitingLines = (why: Waiting): ReadonlyArray<string> => [
   `${why.workload} waits in queue ${why.queue}, position ${why.position}, for ${durationText(why.at - why.submittedAt)} (as of ${instantText(why.at)}).`,
   `Reason     ${why.code ?? 'PendingEvaluation'}: ${reasonText(why)}`,
+  ...(decides(why) ? [] : [`Standing   the pool is ${standingText(why.standing)}: nothing starts there.`]),
   ...(why.rule === null ? [] : [`Rule       ${why.rule}, policy ${why.policy?.slice(0, 12) ?? '-'}`]),
   ...(why.aheadCount === 0 ? [] : [`Ahead      ${aheadText(why)}`]),
   `Projected  ${projectionText(why)}`,
 ]
+
+const decides = ({ standing }: Waiting): boolean => standing === 'automate' || standing === 'advise'
 
 const reasonText = (why: Waiting): string => {
   const needs = needsText(why)
@@ -74,6 +104,7 @@ const projectionText = (why: Waiting): string => {
   const { at, code, projectedStartAt, projection, queue } = why
   if (projectedStartAt !== null)
     return `${instantText(projectedStartAt)} (in ${durationText(projectedStartAt - at)})${placeText(why)}, if all ends as expected and nothing new comes in.`
+  if (!decides(why)) return 'not known: nothing is decided here.'
   if (code === 'Misconfigured') return `not before the policy has a queue ${queue}.`
   return projection === 'looked too far ahead'
     ? 'not known: too far ahead to say.'

@@ -1,6 +1,8 @@
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { LeasePart } from '../../domain/planner/cell-event.ts'
+import type { CommandCause } from '../../domain/planner/command.ts'
+import { openCommand } from '../../domain/planner/open-commands.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
@@ -21,6 +23,8 @@ export type Why = {
   /** Of each device. */
   readonly needMemoryMib: number
   readonly submittedAt: EpochMs
+  /** What the policy lets the pool do: where nothing is decided, nothing starts. */
+  readonly standing: Cell['standing']
 } & (
   | {
       readonly state: 'waiting'
@@ -45,6 +49,12 @@ export type Why = {
     }
   | {
       readonly state: 'running'
+      /** `advised`: no adapter was asked to start it; `stopping`: one has been asked to end it. */
+      readonly phase: 'advised' | 'starting' | 'running' | 'stopping'
+      /** What its adapter has been asked and has not concluded. */
+      readonly command: string | null
+      readonly because: CommandCause | null
+      readonly deadlineAt: EpochMs | null
       readonly attempt: number
       readonly startedAt: EpochMs
       readonly expectedEndAt: EpochMs | null
@@ -69,11 +79,30 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
     needMilli: shape.needMilli,
     needMemoryMib: shape.request.memoryMib,
     submittedAt,
+    standing: cell.standing,
   }
   if (run === null) return { ...common, ...waiting(cell, workload, projection) }
   const { startedAt, expectedEndAt, parts } = run
   const lease = parts.map((part) => cell.fleet.partNamed(part))
-  return { ...common, state: 'running', attempt: workload.attempt, startedAt, expectedEndAt, lease }
+  const open = openCommand(cell, workload)
+  return {
+    ...common,
+    state: 'running',
+    phase: phaseOf(workload),
+    command: open?.command ?? null,
+    because: open?.because ?? null,
+    deadlineAt: open?.deadlineAt ?? null,
+    attempt: workload.attempt,
+    startedAt,
+    expectedEndAt,
+    lease,
+  }
+}
+
+const phaseOf = ({ run }: Workload): Extract<Why, { readonly state: 'running' }>['phase'] => {
+  if (run!.open?.verb === 'evict' || run!.open?.verb === 'cancel') return 'stopping'
+  if (run!.confirmed) return 'running'
+  return run!.commanded ? 'starting' : 'advised'
 }
 
 const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell, workload.id)) => {

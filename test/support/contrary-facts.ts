@@ -3,6 +3,7 @@ import type { CellFact } from '../../domain/planner/cell-event.codec.ts'
 import { decodeFactLine, encodeFact, type SourcedFact } from '../../domain/planner/cloud-event.ts'
 import { Cell } from '../../domain/planner/cell.ts'
 import { commandOutcomes } from '../../domain/planner/command.ts'
+import type { CellInput } from '../../domain/planner/cell-event.ts'
 import { decide } from '../../domain/planner/decide.ts'
 import { OpenCommands } from '../../domain/planner/open-commands.ts'
 import { decodePolicy } from '../../domain/policy/allocation-policy.codec.ts'
@@ -118,10 +119,11 @@ export const contraryFacts = (seed: number): ReadonlyArray<CellFact> => {
     now += below(3) === 0 ? below(50) : 0
     const [, type, data] = pick(weighted)
     const at = below(10) === 0 ? Math.max(0, now - below(60)) : now
-    const fact = { id: `fact-${i}`, source: 'history', type, at, data: data() } as unknown as SourcedFact
-    const { id, source: _source, ...input } = rightOf(decodeFactLine(encodeFact(fact)))
+    const sent = { id: `fact-${i}`, source: 'history', type, at, data: data() } as unknown as SourcedFact
+    const fact = rightOf(decodeFactLine(encodeFact(sent)))
+    const input = { type: fact.type, at: fact.at, data: fact.data } as CellInput
     const decided = decide(input, live.cell)
     if (E.isRight(decided)) for (const event of [input, ...decided.right]) live.follow(event)
-    return { id, ...input }
+    return { id: fact.id, ...input }
   })
 }
