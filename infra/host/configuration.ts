@@ -68,10 +68,10 @@ const matching = (name: string, pattern: RegExp): t.Type<string, string> => {
 }
 
 /** A file has a number; a flag or a variable has the same as text. */
-const port: t.Type<number, number, unknown> = (() => {
+const port: t.Type<number> = (() => {
   const is = (value: unknown): value is number =>
     Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 65_535
-  return new t.Type<number, number, unknown>(
+  return new t.Type<number>(
     'Port',
     is,
     (value, context) => {

@@ -5,7 +5,7 @@ import { claimFolder, heldBy, ownerOf } from '../../infra/host/folder-owner.ts'
 import { systemClock } from '../../infra/host/clock.ts'
 import type { Desk } from '../api/desk.ts'
 import { logUnavailable } from './exit.ts'
-import { openFolder } from './local-folder.ts'
+import { onFolder } from './local-folder.ts'
 import { remoteDesk } from './remote-desk.ts'
 import { version } from './version.ts'
 import type { Session } from './session.ts'
@@ -42,14 +42,5 @@ export const withDesk = async <A>(session: Session, needs: DeskNeeds, use: (desk
     }
     if (performance.now() > until) throw logUnavailable(heldBy(folder, ownerOf(folder)))
     await sleep(lookEveryMs)
-  }
-}
-
-const onFolder = async <A>(session: Session, needs: DeskNeeds, use: (desk: Desk) => Promise<A>): Promise<A> => {
-  const { close, desk } = await openFolder(session, needs)
-  try {
-    return await use(desk)
-  } finally {
-    await close()
   }
 }

@@ -1,11 +1,15 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { isInput, type CellEvent } from '../../domain/planner/cell-event.ts'
+import { encodeFact, type SourcedFact } from '../../domain/planner/cloud-event.ts'
+import type { EventLog } from '../../domain/ports/event-log.ts'
+import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { exportLines } from '../../infra/chain/export.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
 import { fromLog, withLog } from './opened-log.ts'
 import { escapeC1Controls } from './output.ts'
 import type { Register } from './program.ts'
-import { verb } from './session.ts'
+import { verb, type Session } from './session.ts'
+import { storedEvents } from './workload-events.ts'
 
 interface ExportOptions {
   readonly inputs?: true
@@ -17,9 +21,9 @@ export const registerLogExport: Register = (log, context) => {
   log
     .command('export')
     .description('the whole log as NDJSON: one event on a line, as it is stored, with its hash')
-    .option('--inputs', 'only what was seen, not what was decided')
+    .option('--inputs', 'only what was seen, of this cell, as CloudEvents: ready for `leasehold facts`')
     .option('--out <file>', 'write to a file (default: stdout)')
-    .addHelpText('after', '\nThe lines are NDJSON whatever -o says.')
+    .addHelpText('after', examples)
     .action(
       verb(context, (session, { inputs, out }: ExportOptions) =>
         withLog(session, async (log) => {
@@ -27,9 +31,7 @@ export const registerLogExport: Register = (log, context) => {
           const onTerminal = out === undefined && session.context.stdout.isTTY === true
           const chunks = async function* (): AsyncGenerator<string> {
             let chunk = ''
-            for await (const read of exportLines(log)) {
-              const line = fromLog(read)
-              if (inputs === true && !isInput((JSON.parse(line) as { message: CellEvent }).message)) continue
+            for await (const line of inputs === true ? inputLines(session, log) : wholeLines(log)) {
               chunk += onTerminal ? `${escapeC1Controls(line)}\n` : `${line}\n`
               if (chunk.length < chunkChars) continue
               yield chunk
@@ -43,6 +45,25 @@ export const registerLogExport: Register = (log, context) => {
         }),
       ),
     )
+}
+
+const examples = `
+The lines are NDJSON whatever -o says. The inputs, taken in their order by an empty log under the
+same policy, lead to the same decisions.
+
+Examples:
+  leasehold log export --out log.ndjson
+  leasehold log export --inputs | leasehold facts - --data another`
+
+async function* wholeLines(log: AuditedLog): AsyncGenerator<string> {
+  for await (const read of exportLines(log)) yield fromLog(read)
+}
+
+async function* inputLines(session: Session, log: EventLog): AsyncGenerator<string> {
+  for await (const { id, message, source } of storedEvents(session, log)) {
+    const event = message as unknown as CellEvent
+    if (isInput(event)) yield encodeFact({ ...event, id, source } as SourcedFact)
+  }
 }
 
 const chunkChars = 65_536

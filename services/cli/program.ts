@@ -31,6 +31,10 @@ import { registerRebuild } from './rebuild.ts'
 import { registerSql } from './sql.ts'
 import { registerSubmit } from './submit.ts'
 import { registerDlq } from './dlq.ts'
+import { registerFragmentation } from './fragmentation.ts'
+import { registerLadder } from './ladder.ts'
+import { registerUp } from './up.ts'
+import { registerWaits } from './waits.ts'
 import { registerWhy } from './why.ts'
 
 export type Register = (program: Command, context: Context) => void
@@ -38,6 +42,7 @@ export type Register = (program: Command, context: Context) => void
 /** Every verb, in the order of `--help`. One file per verb enters itself here. */
 export const verbs: ReadonlyArray<Register> = [
   registerDemo,
+  registerUp,
   registerPlan,
   registerSubmit,
   registerCancel,
@@ -46,6 +51,9 @@ export const verbs: ReadonlyArray<Register> = [
   registerFleet,
   registerDecisions,
   registerLog,
+  registerLadder,
+  registerWaits,
+  registerFragmentation,
   registerSql,
   registerRebuild,
   registerNode,

@@ -82,8 +82,8 @@ describe('log export', () => {
 
   it('should leave out what was decided, on request', async () => {
     const lines = (await runIn(['log', 'export', '--inputs'])).stdout.trimEnd().split('\n')
-    expect(lines.map((line) => (JSON.parse(line) as { message: { type: string } }).message.type)).toEqual(
-      Array(5).fill('Ticked'),
+    expect(lines.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(
+      Array(5).fill('dev.leasehold.clock.ticked.v1'),
     )
   })
 

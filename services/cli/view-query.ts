@@ -1,0 +1,64 @@
+import type { Command } from 'commander'
+import type { Json } from '../../domain/kernel/canonical-json.ts'
+import type { QueryResult } from '../../domain/ports/views.ts'
+import { durationText, instantText } from '../../projections/explain/wording.ts'
+import { exitCodes } from './exit.ts'
+import { instantFrom } from './instant.ts'
+import type { Column, JsonObject } from './output.ts'
+import { printQuery } from './query-table.ts'
+import { verb, type Context, type Session } from './session.ts'
+import { addQueryFlags, askViews, queryLimits, type QueryFlags } from './sql.ts'
+import { watched } from './watch.ts'
+
+/** A verb that is one query over one view. */
+export interface ViewQuery<Flags> {
+  /** As the folder's owner is told. */
+  readonly claims: string
+  readonly sql: (session: Session, flags: Flags) => string
+  /** For a person; every other format has the columns of the query. */
+  readonly columns: (flags: Flags) => ReadonlyArray<Column<JsonObject>>
+}
+
+export const answerQuery = <Flags extends QueryFlags>(
+  command: Command,
+  context: Context,
+  query: ViewQuery<Flags>,
+): Command =>
+  addQueryFlags(command).action(
+    verb(context, async (session, flags: Flags) => {
+      const limits = queryLimits(flags)
+      const sql = query.sql(session, flags)
+      return watched(session, flags.watch, async (drawn) => {
+        const found = await askViews(drawn, query.claims, sql, limits)
+        if (drawn.style.format === 'table') await drawn.printRows<JsonObject>(objectsOf(found), query.columns(flags))
+        else await printQuery(drawn, found)
+        if (drawn.style.format === 'table' && found.rows.length === 0) drawn.note('The views have no rows for that.')
+        return exitCodes.done
+      })
+    }),
+  )
+
+const objectsOf = ({ columns, rows }: QueryResult): ReadonlyArray<JsonObject> =>
+  rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i] ?? null])))
+
+/** A text inside a query: nothing in it ends it. */
+export const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+/** An instant inside a query, from what a flag says. */
+export const instantLiteral = (text: string, flag?: string): string =>
+  `fromUnixTimestamp64Milli(${instantFrom(text, flag)!}, 'UTC')`
+
+export const cellIs = ({ configuration }: Session): string => `cell = ${literal(configuration.cell)}`
+
+/** `2026-08-14 00:00:00.000` of a query, as people read it. */
+export const instantCell = (value: Json | undefined): string | null =>
+  typeof value === 'string' ? instantText(Date.parse(`${value.replace(' ', 'T')}Z`)) : null
+
+export const durationCell = (value: Json | undefined): string | null =>
+  typeof value === 'number' ? durationText(value) : null
+
+/** Hours, or GPUs: to a tenth. */
+export const tenths = (value: Json | undefined): string | null =>
+  typeof value === 'number'
+    ? value.toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+    : null
