@@ -108,12 +108,7 @@ const queues = listOf(
   (queue) => queue.name,
 )
 
-const pool = record(
-  { mode: optional(oneOf(modes), null), freeze: optional(flag, false) },
-  ({ mode, freeze }, notes) => {
-    if (mode === null && freeze === false) notes.add('says nothing', 'give its mode, or freeze: true, or leave it out')
-  },
-)
+const pool = record({ mode: optional(oneOf(modes), null), freeze: optional(flag, false) })
 
 const document = record({
   apiVersion: optional(version(apiVersion), apiVersion),

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { either as E } from 'fp-ts'
 import { describe, expect, it } from 'vitest'
 import { cellEventVersions } from '../../domain/planner/cell-event.ts'
@@ -23,7 +23,9 @@ describe('docs/log.md', () => {
   })
 
   it('should name every member of what a release wrote', () => {
-    const lines = readFileSync('test/replay/logs/0.1.ndjson', 'utf8').trimEnd().split('\n')
+    const lines = readdirSync('test/replay/logs').flatMap((file) =>
+      readFileSync(`test/replay/logs/${file}`, 'utf8').trimEnd().split('\n'),
+    )
     for (const line of lines) {
       const { data, type } = parseLine(line).message
       const { rest } = rows.find(({ first }) => names(first).includes(type))!

@@ -9,8 +9,9 @@ import {
   defaultPolicy,
   encodePolicy,
   policyFields,
+  withFreeze,
 } from '../../../domain/policy/allocation-policy.codec.ts'
-import { modes, orderings, strategies } from '../../../domain/policy/allocation-policy.ts'
+import { defaultCommands, modes, orderings, standingOf, strategies } from '../../../domain/policy/allocation-policy.ts'
 import { anyDocument } from '../../support/arbitrary-value.ts'
 import { expectReadable, reasonsOf, rightOf } from '../../support/faults.ts'
 
@@ -90,7 +91,7 @@ describe('faults', () => {
     ],
     [{ spec: { queues: [{ ordering: 'fifo' }] } }, 'spec.queues[0].name: is missing'],
     [{ spec: { mode: 'off' } }, 'spec.mode: found the text "off"'],
-    [{ spec: { pools: { lab: {} } } }, 'spec.pools.lab: says nothing'],
+    [{ spec: { pools: { lab: { mode: null } } } }, 'spec.pools.lab.mode: is empty'],
     [{ spec: { pools: { '7': { mode: 'observe' } } } }, 'spec.pools["7"]: the name "7" has digits only'],
     [{ metadata: { reviewDate: '2026-02-30' } }, 'metadata.reviewDate: "2026-02-30" is a day that does not exist'],
     [{ metadata: { owner: '' } }, 'metadata.owner: is empty'],
@@ -142,13 +143,53 @@ const anyPolicy = fc.record(
           },
         ),
         mode: fc.constantFrom(...modes),
-        pools: fc.dictionary(name, fc.record({ mode: fc.constantFrom(...modes) }), { noNullPrototype: true }),
+        pools: fc.dictionary(
+          name,
+          fc.record({ mode: fc.constantFrom(...modes), freeze: fc.boolean() }, { requiredKeys: [] }),
+          { noNullPrototype: true },
+        ),
+        freeze: fc.boolean(),
+        commands: fc.record(
+          {
+            startsMax: fc.integer({ min: 1, max: 100 }),
+            startWithin: fc.constantFrom('1ms', '2m', '3h'),
+            stopWithin: fc.constantFrom('90s', '2m'),
+          },
+          { requiredKeys: [] },
+        ),
       },
       { requiredKeys: [] },
     ),
   },
   { requiredKeys: [] },
 )
+
+describe('freezing', () => {
+  const standingIn = (value: unknown, pool: string) => standingOf(rightOf(decodePolicy(value)), pool)
+  it('should hold for all pools, or for those that are named, whatever their mode', () => {
+    const some = { spec: { mode: 'advise', pools: { a: { freeze: true }, b: { mode: 'observe' } } } }
+    expect(['a', 'b', 'c'].map((pool) => standingIn(some, pool))).toEqual(['frozen', 'observe', 'advise'])
+    expect(standingIn({ spec: { freeze: true } }, 'any')).toBe('frozen')
+  })
+  it('should be put on and lifted without a trace', () => {
+    const all = withFreeze(defaultPolicy, null, true)
+    expect(standingOf(all, 'a')).toBe('frozen')
+    const some = withFreeze(withFreeze(defaultPolicy, 'b', true), 'a', true)
+    expect(some.frozen).toEqual(['a', 'b'])
+    for (const lifted of [withFreeze(all, null, false), withFreeze(withFreeze(some, 'a', false), 'b', false)])
+      expect(canonicalPolicy(lifted)).toBe(canonicalPolicy(defaultPolicy))
+    expect(withFreeze(all, 'a', false)).toBe(all)
+  })
+})
+
+it('should leave the limits of commands out where they are the defaults, so that older policies keep their hash', () => {
+  const { startsMax } = defaultCommands
+  expect(decodePolicy({ spec: { commands: { startsMax, startWithin: '2m' } } })).toEqual(E.right(defaultPolicy))
+  expect(rightOf(decodePolicy({ spec: { commands: { stopWithin: '90s' } } })).commands).toEqual({
+    ...defaultCommands,
+    stopWithinMs: 90_000,
+  })
+})
 
 describe('always', () => {
   it('should read what it writes, in canonical order, from a document and from an event', () => {
