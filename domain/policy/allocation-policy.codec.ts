@@ -158,8 +158,8 @@ export const decodePolicy: Decode<AllocationPolicy> = decodingDocument(
   built(document, ({ metadata, spec: { placement, queues, mode, pools, freeze, commands } }) => ({
     ...commandsStated(
       commands && {
-        startsMax: commands.startsMax,
         startWithinMs: commands.startWithin,
+        startsMax: commands.startsMax,
         stopWithinMs: commands.stopWithin,
       },
     ),
@@ -302,8 +302,8 @@ export const decodedPolicy: Reader<AllocationPolicy> = built(
   record({
     commands: optional(
       record({
-        startsMax: needed(wholeNumber(1, startsMaxMax)),
         startWithinMs: needed(wholeNumber<DurationMs>(1, durationMax)),
+        startsMax: needed(wholeNumber(1, startsMaxMax)),
         stopWithinMs: needed(wholeNumber<DurationMs>(1, durationMax)),
       }),
       null,

@@ -42,8 +42,8 @@ export interface QueuePolicy {
 
 /** Where nothing is stated. */
 export const defaultCommands: CommandPolicy = {
-  startsMax: 3,
   startWithinMs: 120_000 as DurationMs,
+  startsMax: 3,
   stopWithinMs: 120_000 as DurationMs,
 }
 
