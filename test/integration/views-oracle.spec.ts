@@ -131,7 +131,7 @@ describeOnData('views of openb at 48 GPUs', () => {
         const figures = (prefix: string, values: ReadonlyArray<number>) => {
           const sum = values.reduce((total, value) => total + value, 0)
           return {
-            [prefix]: values.length,
+            [`${prefix}_count`]: values.length,
             [`${prefix}_sum_ms`]: sum,
             [`${prefix}_mean_ms`]: sum / values.length,
             [`${prefix}_p50_ms`]: percentileByHand(values, 50),

@@ -16,7 +16,7 @@ const percentile = (sorted: string, percent: number): string => {
 
 const figures = (sorted: string, prefix: string): string =>
   [
-    `toUInt64(length(${sorted})) AS ${prefix}`,
+    `toUInt64(length(${sorted})) AS ${prefix}_count`,
     `arraySum(${sorted}) AS ${prefix}_sum_ms`,
     `if(empty(${sorted}), NULL, arraySum(${sorted}) / length(${sorted})) AS ${prefix}_mean_ms`,
     ...percents.map((percent) => `${percentile(sorted, percent)} AS ${prefix}_p${percent}_ms`),
@@ -25,7 +25,7 @@ const figures = (sorted: string, prefix: string): string =>
 
 const columns = (prefix: string, of: string) =>
   [
-    [prefix, 'UInt64', `Workloads that ${of}`],
+    [`${prefix}_count`, 'UInt64', `Workloads that ${of}`],
     [`${prefix}_sum_ms`, 'Int64', `Sum of their waits, ms`],
     [`${prefix}_mean_ms`, 'Nullable(Float64)', `Mean of their waits, ms; NULL: there are none`],
     ...percents.map(
