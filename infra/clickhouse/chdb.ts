@@ -26,6 +26,8 @@ export interface Chdb {
   readonly pid: () => number | null
   /** Resolves when that process is known to have ended, or soon, if it has not. */
   readonly gone: (pid: number) => Promise<void>
+  /** It does its work: should it die, it is started again at once. Else the waits between starts grow. */
+  readonly answered: () => void
   readonly close: () => Promise<void>
 }
 
@@ -33,8 +35,6 @@ const startMaxMs = 30_000
 const closeMaxMs = 6_000
 const backOffMinMs = 50
 const backOffMaxMs = 10_000
-/** Who has run so long starts afresh with the shortest wait. */
-const steadyMs = 10_000
 /** A connection breaks before its process is known to have ended; who asks again must not meet it. */
 const goneMaxMs = 500
 const saidMaxChars = 4_000
@@ -53,6 +53,7 @@ const makeFolder = (folder: string): ViewsUnavailable | null => {
     return statSync(folder).isDirectory() ? null : unavailable('not-started', `${folder} is no folder`, mend)
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    if (code === 'EEXIST' || code === 'ENOTDIR') return unavailable('not-started', `${folder} is no folder`, mend)
     return code === 'ENOSPC'
       ? unavailable('full', `${folder} cannot be made: the disk is full`, 'make room')
       : unavailable('not-started', `${folder} cannot be made: ${code}`, mend)
@@ -169,7 +170,6 @@ class Keeper implements Chdb {
   readonly #folder: string
   #child: ChildProcess | null = null
   #current: Promise<Started>
-  #startedAt = 0
   #backOffMs = backOffMinMs
   #wait: { timer: NodeJS.Timeout; go: () => void } | null = null
   #isClosed = false
@@ -187,6 +187,10 @@ class Keeper implements Chdb {
 
   readonly restarts = (): number => this.#restarts
   readonly pid = (): number | null => this.#child?.pid ?? null
+
+  readonly answered = (): void => {
+    this.#backOffMs = backOffMinMs
+  }
 
   readonly gone = async (pid: number): Promise<void> => {
     const child = this.#child
@@ -217,7 +221,6 @@ class Keeper implements Chdb {
       this.#restartLater(Promise.resolve(E.left(made)))
       return Promise.resolve(E.left(made))
     }
-    this.#startedAt = performance.now()
     const { child, ready } = start(this.#folder, (gone) => {
       if (gone === this.#child) this.#onEnd(ready)
     })
@@ -235,7 +238,6 @@ class Keeper implements Chdb {
   }
 
   #restartLater(last: Promise<Started>): void {
-    if (performance.now() - this.#startedAt > steadyMs) this.#backOffMs = backOffMinMs
     const waitMs = this.#backOffMs
     this.#backOffMs = Math.min(backOffMaxMs, this.#backOffMs * 2)
     const restarted = new Promise<void>((go) => {

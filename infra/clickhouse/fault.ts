@@ -23,12 +23,12 @@ const textMax = 600
 export const wordsOf = (cause: unknown): string => {
   const text = cause instanceof Error ? cause.message : String(cause)
   const words = text
-    .replace(/\.?\s*Expected one of: .*/s, '')
     .replace(/,? ?Stack trace.*/s, '')
+    .replace(/(\.?\s*\([A-Z][A-Z0-9_]{3,}\)\.?\s*(\(version [^)]*\))?)+\s*$/, '')
+    .replace(/\.?\s*Expected one of: .*/s, '')
     .replace(/Code: \d+\. /g, '')
     .replace(/DB::(ErrnoException|Exception|NetException): /g, '')
     .replace(/\s*\(version [^)]*\)/g, '')
-    .replace(/(\.?\s*\([A-Z][A-Z0-9_]+\)\.?)+\s*$/, '')
     .replace(/\s*\n\s*/g, ' ')
     .trim()
   return words.length > textMax ? `${words.slice(0, textMax)} ...` : words

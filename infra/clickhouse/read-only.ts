@@ -13,7 +13,7 @@ const firstWords = ['select', 'with', 'explain', 'describe', 'desc', 'show', 'ex
 const shown = ['tables', 'columns', 'create', 'full', 'fields']
 
 /** Reads of the views' own database and these say nothing about the host. */
-const systemTables = ['one', 'numbers', 'columns', 'functions', 'data_type_families']
+const systemTables = ['one', 'numbers', 'columns', 'functions', 'table_functions', 'data_type_families']
 
 /** Table functions that make up their rows. `format` is refused by the engine, and is a plain function too. */
 const harmless = new Set(

@@ -141,7 +141,9 @@ const using = async <A>(door: Door, work: (engine: Engine) => Promise<A>): Promi
   const engine = await door.engine()
   if (E.isLeft(engine)) return engine
   try {
-    return E.right(await work(engine.right))
+    const done = await work(engine.right)
+    door.chdb?.answered()
+    return E.right(done)
   } catch (cause) {
     const fault = viewsFault(cause, door.place)
     if (fault.kind === 'unreachable') await door.failed(engine.right)
