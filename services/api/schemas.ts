@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
 import { nullableSchema } from '../../domain/kernel/json-schema.ts'
+import { commandCauses } from '../../domain/planner/command.ts'
 
 /*
  * Of what is answered. An answer has exactly these members, all of them but for those in `optional`; times are in
@@ -65,6 +66,9 @@ export const factsSchema = object({
 
 const leaseSchema = list(object({ devices: list(whole), memoryMib: whole, milli: whole, node: text }))
 
+/** What the policy lets the pool do. */
+const standingSchema = word('observe', 'advise', 'automate', 'frozen', 'no-policy')
+
 const asked: Members = {
   at: instant,
   workload: text,
@@ -74,6 +78,7 @@ const asked: Members = {
   needMilli: whole,
   needMemoryMib: whole,
   submittedAt: instant,
+  standing: standingSchema,
 }
 export const whySchema = variants(
   object({
@@ -96,6 +101,10 @@ export const whySchema = variants(
   object({
     ...asked,
     state: word('running'),
+    phase: word('advised', 'starting', 'running', 'stopping'),
+    command: nullable(text),
+    because: nullable(word(...commandCauses)),
+    deadlineAt: nullable(instant),
     attempt: whole,
     startedAt: instant,
     expectedEndAt: nullable(instant),
@@ -224,7 +233,7 @@ export const statusSchema = object({
   cell: text,
   events: whole,
   now: instant,
-  mode: word('observe', 'advise', 'automate', 'frozen', 'no-policy'),
+  mode: standingSchema,
   running: nullable(
     object({
       pid: whole,

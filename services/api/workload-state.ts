@@ -59,7 +59,10 @@ export const stateIn = (cell: Cell, workload: Workload, changed: EpochMs | undef
     return { ...common, state: 'stopping', since: open.issuedAt, text: `asked to stop (${open.because}) ${place}` }
   if (run.commanded && !run.confirmed)
     return { ...common, state: 'starting', since: run.startedAt, text: `asked to start ${place}` }
-  return { ...common, state: 'running', since: runningSince(run, changed), text: `runs ${place}, attempt ${attempt}` }
+  const text = run.commanded
+    ? `runs ${place}, attempt ${attempt}`
+    : `would run ${place}; no adapter was asked to start it`
+  return { ...common, state: 'running', since: runningSince(run, changed), text }
 }
 
 const runningSince = ({ startedAt }: Run, changed: EpochMs | undefined): EpochMs =>

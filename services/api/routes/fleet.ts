@@ -48,14 +48,15 @@ const decisionTypes: ReadonlyArray<CellDecision['type']> = [
   'WorkloadCancelled',
 ]
 
+const decisionNames: ReadonlyArray<string> = [...decisionTypes, ...decisionTypes.map(shortType)]
 /** By its whole name, or as the command line writes it. */
 const decisionType: Reader<CellDecision['type']> = scalar(
   `one of ${decisionTypes.join(', ')}`,
-  { type: 'string', enum: [...decisionTypes, ...decisionTypes.map(shortType)] },
+  { type: 'string', enum: decisionNames },
   (value) => {
     const type = decisionTypes.find((each) => each === value || shortType(each) === value)
     if (type !== undefined) return type
-    const meant = typeof value === 'string' ? nearest(value, decisionTypes) : null
+    const meant = typeof value === 'string' ? nearest(value, decisionNames) : null
     return new Objection(`found ${found(value)}`, meant === null ? undefined : `did you mean ${meant}?`)
   },
 )
