@@ -6,13 +6,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EventLog, NewEvent, StoredEvent } from '../../domain/ports/event-log.ts'
 import type { Views } from '../../domain/ports/views.ts'
 import { openViews, type ClickHouseViews } from '../../infra/clickhouse/views.ts'
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import type { CellInput } from '../../domain/planner/cell-event.ts'
+import { defaultPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import { systemClock } from '../../infra/host/clock.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
+import { CellWriter } from '../../services/decide/cell-writer.ts'
+import { policyActivated } from '../../services/decide/policy-activated.ts'
 import { catchUp } from '../../services/project/catch-up.ts'
 import { Projector } from '../../services/project/project.ts'
 import { rebuild, type CountedViews, type RebuiltTable } from '../../services/project/rebuild.ts'
 import { allEvents, contraryLog } from '../projections/rows/told-logs.ts'
 import { left, right } from '../support/events.ts'
+import { nodeFact } from '../support/fact-script.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'leasehold-'))
 let views: ClickHouseViews
@@ -87,6 +93,43 @@ describe('catching up', () => {
     const odd = memoryEventLog()
     await right(odd.append('cell-a', -1, [{ ...(first as NewEvent), message: { ...first!.message, type: 'Unheard' } }]))
     expect(await left(catchUp(odd, views))).toMatchObject({ type: 'LogUnavailable', kind: 'damaged', position: 0 })
+  })
+})
+
+describe('a log that was idle for 56 years', () => {
+  const year2026 = 1_767_225_600_000
+  const written = async (inputs: ReadonlyArray<CellInput>): Promise<EventLog> => {
+    const idle = memoryEventLog()
+    const recording = { stream: 'cell-idle', source: 'test', actor: 'test', recordTime: (at: EpochMs) => at }
+    const writer = await right(() => CellWriter.open(idle, recording))
+    for (const [i, input] of inputs.entries()) expect(E.isRight(writer.take(input, `input-${i}`))).toBe(true)
+    await right(() => writer.flush())
+    return idle
+  }
+  const nodeAt = (node: string, at: number) => ({ ...nodeFact(node, 8), at: at as EpochMs })
+
+  it('should have its hours when they are asked for, and not before', async () => {
+    await right(catchUp(await written([nodeAt('a', 0), nodeAt('b', year2026)]), views))
+    const held = (await contents()).reduce((sum, { rows }) => sum + rows, 0)
+    expect(held).toBeLessThan(10)
+    expect(
+      await ask('SELECT count(), max(covered_ms), sum(installed_milli_ms) = 8000 * 1767225600000 FROM ladder_hourly'),
+    ).toEqual([[year2026 / 3_600_000, 3_600_000, 1]])
+    expect(await ask('SELECT count(), sum(allocated_milli_ms) FROM ladder_daily')).toEqual([[year2026 / 86_400_000, 0]])
+  })
+
+  it('should have none in which nothing is installed', async () => {
+    const first = policyActivated(defaultPolicy, 0 as EpochMs)
+    const idle = await written([first, nodeAt('a', year2026), nodeAt('b', year2026 + 5_400_000)])
+    await right(catchUp(idle, views))
+    expect(
+      await ask(
+        'SELECT toString(hour_at), covered_ms, installed_milli_ms, installed_gpu_hours FROM ladder_hourly ORDER BY hour_at',
+      ),
+    ).toEqual([
+      ['2026-01-01 00:00:00.000', 3_600_000, 28_800_000_000, 8],
+      ['2026-01-01 01:00:00.000', 1_800_000, 14_400_000_000, 4],
+    ])
   })
 })
 
