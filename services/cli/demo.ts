@@ -22,7 +22,7 @@ import { foldCell } from '../decide/fold.ts'
 import type { Scenario, Simulated } from '../decide/simulate.ts'
 import { verifyReplay } from '../replay/verify.ts'
 import { exitCodes } from './exit.ts'
-import { fromLog, withLog } from './opened-log.ts'
+import { fromLog, withClaimedLog } from './opened-log.ts'
 import { renderRows, terminalSafe, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
@@ -54,18 +54,14 @@ const demo = async (session: Session) => {
   const scenarios = ways.map(({ ordering, placement }) => scenarioOf(ordering, placement))
   const runs: Simulated[] = []
   for (const scenario of scenarios.slice(0, -1)) runs.push(await runOn(kept, memoryEventLog(), scenario))
-  return withLog(
-    kept,
-    async (log) => {
-      runs.push(await runOn(kept, log, scenarios.at(-1)!))
-      const example = await longestWait(kept, log)
-      const found = await explained(kept, log, example, runs)
-      if (session.style.format === 'table') await session.write(demoText(session, found, folder))
-      else await session.printObject(found as unknown as JsonObject)
-      return exitCodes.done
-    },
-    { readOnly: false },
-  )
+  return withClaimedLog(kept, 'demo', async (log) => {
+    runs.push(await runOn(kept, log, scenarios.at(-1)!))
+    const example = await longestWait(kept, log)
+    const found = await explained(kept, log, example, runs)
+    if (session.style.format === 'table') await session.write(demoText(session, found, folder))
+    else await session.printObject(found as unknown as JsonObject)
+    return exitCodes.done
+  })
 }
 
 const scenarioOf = (ordering: Ordering, strategy: Strategy): Scenario => ({

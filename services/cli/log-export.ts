@@ -1,6 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { isInput, type CellEvent } from '../../domain/planner/cell-event.ts'
-import { encodeFact, type SourcedFact } from '../../domain/planner/cloud-event.ts'
+import { encodeFact } from '../../domain/planner/cloud-event.ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { exportLines } from '../../infra/chain/export.ts'
@@ -62,7 +62,7 @@ async function* wholeLines(log: AuditedLog): AsyncGenerator<string> {
 async function* inputLines(session: Session, log: EventLog): AsyncGenerator<string> {
   for await (const { id, message, source } of storedEvents(session, log)) {
     const event = message as unknown as CellEvent
-    if (isInput(event)) yield encodeFact({ ...event, id, source } as SourcedFact)
+    if (isInput(event)) yield encodeFact({ ...event, id, source })
   }
 }
 

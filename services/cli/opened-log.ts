@@ -1,9 +1,12 @@
 import { either as E } from 'fp-ts'
 import { deadLetterPrefix, type EventLog, type LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
+import { systemClock } from '../../infra/host/clock.ts'
+import { claimFolder } from '../../infra/host/folder-owner.ts'
 import { openLog, type OpenOptions } from '../../infra/host/open-log.ts'
 import { environmentName } from '../../infra/host/configuration.ts'
 import { exitCodes, logUnavailable, VerbFailed } from './exit.ts'
+import { version } from './version.ts'
 import type { Session } from './session.ts'
 
 /** What a log gave, or the failure of the verb that asked for it. */
@@ -12,13 +15,31 @@ export const fromLog = <A>(read: E.Either<LogUnavailable, A>): A => {
   return read.right
 }
 
-/** Lends the log of the data folder, to read unless asked otherwise, and closes it whatever happens. */
-export const withLog = async <A>(
+/** Lends the log of the data folder to be read, beside whoever owns it, and closes it whatever happens. */
+export const withLog = <A>({ configuration }: Session, use: (log: AuditedLog) => Promise<A>): Promise<A> =>
+  withOpened(configuration.data, { readOnly: true }, use)
+
+/** The same to be written: the folder is this verb's for that time. */
+export const withClaimedLog = async <A>(
   { configuration }: Session,
+  what: string,
   use: (log: AuditedLog) => Promise<A>,
-  options: OpenOptions = { readOnly: true },
 ): Promise<A> => {
-  const { log } = fromLog(await openLog(configuration.data, options)())
+  const as = { address: null, since: systemClock.now(), version: version(), what }
+  const claim = fromLog(claimFolder(configuration.data, as))
+  try {
+    return await withOpened(configuration.data, {}, use)
+  } finally {
+    claim.release()
+  }
+}
+
+const withOpened = async <A>(
+  folder: string,
+  options: OpenOptions,
+  use: (log: AuditedLog) => Promise<A>,
+): Promise<A> => {
+  const { log } = fromLog(await openLog(folder, options)())
   try {
     return await use(log)
   } finally {

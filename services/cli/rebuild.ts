@@ -1,10 +1,15 @@
+import { either as E } from 'fp-ts'
+import type { EventLog } from '../../domain/ports/event-log.ts'
+import { ownerOf } from '../../infra/host/folder-owner.ts'
 import type { RebuiltTable } from '../api/desk.ts'
 import { withDesk } from './desk.ts'
-import { fromDesk } from './desk-failed.ts'
+import { deskFailed } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
+import { loadedViews } from './load-views.ts'
+import { withClaimedLog } from './opened-log.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
-import { verb } from './session.ts'
+import { verb, type Session } from './session.ts'
 
 /** Registers `rebuild`. */
 export const registerRebuild: Register = (program, context) => {
@@ -17,10 +22,9 @@ export const registerRebuild: Register = (program, context) => {
     )
     .action(
       verb(context, (session) =>
-        withDesk(session, { claims: 'rebuild', views: true }, async (desk) => {
-          const tables = (await fromDesk(desk.rebuild())) as ReadonlyArray<Row>
+        rebuilt(session).then(async (tables) => {
           await session.printRows<Row>(tables, session.style.format === 'csv' ? plainColumns : columns)
-          const differing = tables.filter((table) => !isSame(table)).length
+          const differing = tables.filter((table) => table.hashBefore !== '' && !isSame(table)).length
           if (session.style.format === 'table')
             session.note(differing === 0 ? 'The same as before.' : `${differing} are not what they were before.`)
           return differing === 0 ? exitCodes.done : exitCodes.different
@@ -30,6 +34,31 @@ export const registerRebuild: Register = (program, context) => {
 }
 
 type Row = RebuiltTable & JsonObject
+
+const rebuilt = async (session: Session): Promise<ReadonlyArray<Row>> => {
+  const answer = await withDesk(session, { claims: 'rebuild', views: true }, (desk) => desk.rebuild()())
+  if (E.isRight(answer)) return answer.right as ReadonlyArray<Row>
+  const { left } = answer
+  const isDamaged = left.type === 'ViewsUnavailable' && left.mend.includes('leasehold rebuild')
+  if (!isDamaged || ownerOf(session.configuration.data) !== null) throw deskFailed(left)
+  session.note(`What was there cannot be read, and is dropped: ${left.reason}.`)
+  return withClaimedLog(session, 'rebuild', (log) => madeAnew(session, log))
+}
+
+const madeAnew = async (session: Session, log: EventLog): Promise<ReadonlyArray<Row>> => {
+  const made = await loadedViews(session, log, true)
+  if (E.isLeft(made)) throw deskFailed(made.left)
+  const contents = (await made.right?.contents()()) ?? E.right([])
+  await made.right?.close()
+  if (E.isLeft(contents)) throw deskFailed(contents.left)
+  return contents.right.map(({ table, rows, hash }) => ({
+    table,
+    rowsBefore: 0,
+    hashBefore: '',
+    rowsAfter: rows,
+    hashAfter: hash,
+  }))
+}
 
 const isSame = ({ hashAfter, hashBefore, rowsAfter, rowsBefore }: RebuiltTable): boolean =>
   hashAfter === hashBefore && rowsAfter === rowsBefore
@@ -42,8 +71,8 @@ const columns: ReadonlyArray<Column<Row>> = [
   { name: 'rebuilt', value: ({ hashAfter }) => hashAfter.slice(0, 16), whole: true },
   {
     name: 'same',
-    value: (table) => (isSame(table) ? 'yes' : 'NO'),
-    paint: (table) => (isSame(table) ? 'good' : 'bad'),
+    value: (table) => (table.hashBefore === '' ? 'new' : isSame(table) ? 'yes' : 'NO'),
+    paint: (table) => (table.hashBefore === '' || isSame(table) ? 'good' : 'bad'),
     whole: true,
   },
 ]

@@ -25,7 +25,8 @@ import { simulate, type Scenario, type Simulated } from '../decide/simulate.ts'
 import { exitCodes, logUnavailable, VerbFailed } from './exit.ts'
 import { figureColumns, figures } from './figures.ts'
 import { snapshotsOf } from './folded-cell.ts'
-import { withLog } from './opened-log.ts'
+import { withClaimedLog } from './opened-log.ts'
+import { loadViews } from './load-views.ts'
 import type { JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
@@ -50,6 +51,8 @@ interface SimulateFlags extends TraceFlags {
   readonly loadTo?: string
   readonly seed?: string
   readonly gpuJobsOnly?: true
+  /** False for `--no-views`. */
+  readonly views: boolean
 }
 
 /** Registers `simulate`. */
@@ -65,6 +68,7 @@ export const registerSimulate: Register = (program, context) => {
     .option('--static-fill', 'all jobs at once in file order, times ignored, nothing leaves')
     .option('--load-to <x>', 'with --static-fill: shuffle, and go on until x times the fleet is requested')
     .option('--seed <s>', 'for --load-to and for random placement (default: 0)')
+    .option('--no-views', 'do not load the views of a log that is kept; they are loaded when first asked')
     .option('--gpu-jobs-only', 'leave out jobs that ask for no GPU')
     .addHelpText(
       'after',
@@ -74,7 +78,7 @@ export const registerSimulate: Register = (program, context) => {
     .action(
       verb(context, async (session, file: string, flags: SimulateFlags) => {
         const scenario = await scenarioFrom(session, file, flags)
-        await printSimulated(session, await timed(() => runScenario(session, scenario)))
+        await printSimulated(session, await runScenario(session, scenario, flags.views))
         return exitCodes.done
       }),
     )
@@ -162,25 +166,24 @@ const withFlags = (
   }
 }
 
-const timed = async (work: () => Promise<Simulated>): Promise<Simulated & { readonly wallMs: number }> => {
+type Timed = Simulated & { readonly wallMs: number }
+
+const timed = async (work: () => Promise<Simulated>): Promise<Timed> => {
   const start = performance.now()
   const done = await work()
   return { ...done, wallMs: Math.round(performance.now() - start) }
 }
 
 /** Runs a scenario on the session's log, or in memory where nobody named a folder. */
-const runScenario = async (session: Session, scenario: Scenario): Promise<Simulated> =>
+const runScenario = async (session: Session, scenario: Scenario, views: boolean): Promise<Timed> =>
   session.origins.data === 'default'
-    ? runOn(session, memoryEventLog(), scenario)
-    : withLog(
-        session,
-        async (log) => {
-          const simulated = await runOn(session, log, scenario)
-          await keepSnapshot(log, simulated.cell, snapshotsOf(session))
-          return simulated
-        },
-        { readOnly: false },
-      )
+    ? timed(() => runOn(session, memoryEventLog(), scenario))
+    : withClaimedLog(session, 'simulate', async (log) => {
+        const simulated = await timed(() => runOn(session, log, scenario))
+        await keepSnapshot(log, simulated.cell, snapshotsOf(session))
+        if (views) await loadViews(session, log)
+        return simulated
+      })
 
 export const runOn = async (session: Session, log: EventLog, scenario: Scenario): Promise<Simulated> => {
   const progress = session.progress('jobs', scenario.jobs.length)
@@ -218,7 +221,7 @@ const runFailed = (fault: RunFault): VerbFailed => {
   }
 }
 
-const printSimulated = async (session: Session, simulated: Simulated & { readonly wallMs: number }): Promise<void> => {
+const printSimulated = async (session: Session, simulated: Timed): Promise<void> => {
   const { report, decisions, events, wallMs, logDigest, cell } = simulated
   if (report.waiting !== null) noteWhatWaits(session, cell)
   const all: JsonObject = { ...(report as unknown as JsonObject), decisions, events, wallMs, logDigest }

@@ -25,11 +25,11 @@ const figure = (name: string, column: string): Column<JsonObject> => ({
 
 const columns: ReadonlyArray<Column<JsonObject>> = [
   { name: 'class', value: (row) => row['class'] ?? null },
-  { name: 'started', value: ({ started }) => started ?? null },
+  { name: 'started', value: (row) => row['started_count'] ?? null },
   figure('p50', 'started_p50_ms'),
   figure('p90', 'started_p90_ms'),
   figure('p99', 'started_p99_ms'),
-  { name: 'with waiting', value: ({ all }) => all ?? null },
+  { name: 'with waiting', value: (row) => row['all_count'] ?? null },
   figure('p50', 'all_p50_ms'),
   figure('p90', 'all_p90_ms'),
   figure('p99', 'all_p99_ms'),
