@@ -4,6 +4,7 @@ import { either as E } from 'fp-ts'
 import { loadSqlite, type SqliteDriver } from '../../infra/sqlite/event-log.ts'
 import { benchFold, benchReplay } from './cell.ts'
 import { benchGrowth, growthRun, runGrowth } from './growth.ts'
+import { benchHttp } from './http.ts'
 import { benchAppend, benchAuditVerify, madeUpEvents } from './log.ts'
 import { benchMemory } from './memory.ts'
 import { benchGang, benchPass } from './pass.ts'
@@ -38,6 +39,7 @@ const ratioRow = (ratio: Ratio, bar: number): Row => atLeast(ratio.name, ratio.m
 
 const standardEvents = 200_000
 const appendEvents = 50_000
+const httpEvents = 60_000
 
 const driver = async (): Promise<SqliteDriver> => {
   const loaded = await loadSqlite()
@@ -79,6 +81,10 @@ const sections: { readonly [name: string]: () => Promise<ReadonlyArray<Row>> } =
       atMost('memory per device, bytes', memory.bytesPerDevice, 1024, memory),
       atMost('memory at the end of a long run / after its first tenth', memory.longRunRatio, 1.1, memory),
     ])
+  },
+  http: async () => {
+    const http = await benchHttp(await driver(), httpEvents)
+    return [atLeast(http.ratio.name, http.ratio.median, 0.3, http)]
   },
   wall: () => Promise.resolve(benchWall().map((wall) => atMost(`${wall.name}, s`, wall.medianS, wall.barS, wall))),
   growth: () =>

@@ -22,11 +22,21 @@ export const benchWall = (): ReadonlyArray<WallFigures> => {
   const itp = sharedFile('itp/cluster04.csv')
   if (!existsSync(pods)) return []
   const fill = ['--format', 'openb', '--node-list', nodes, '--static-fill', '--placement', 'fgd']
+  const bare = ['--no-views']
   const greedy = ['--format', 'itp', '--nodes', '80', '--gpus-per-node', '8', '--ordering', 'greedy']
   return [
-    wallOf('openb static fill with FGD over 1,523 nodes', 6, [pods, ...fill]),
-    wallOf('the same, shuffled to 1.3 times the fleet', 6, [pods, ...fill, '--load-to', '1.3', '--seed', '42']),
-    wallOf('itp cluster04 on 640 GPUs, greedy', 10, [itp, ...greedy]),
+    wallOf('openb static fill with FGD over 1,523 nodes', 6, [pods, ...fill, ...bare]),
+    wallOf('the same, shuffled to 1.3 times the fleet', 6, [
+      pods,
+      ...fill,
+      '--load-to',
+      '1.3',
+      '--seed',
+      '42',
+      ...bare,
+    ]),
+    wallOf('itp cluster04 on 640 GPUs, greedy', 10, [itp, ...greedy, ...bare]),
+    wallOf('the same, with its views loaded', 20, [itp, ...greedy]),
   ]
 }
 
