@@ -3,8 +3,9 @@ import type { EventLog } from '../../domain/ports/event-log.ts'
 import type { Views, ViewsUnavailable } from '../../domain/ports/views.ts'
 import {
   batchRowsMax,
+  heldBy,
   pageEventsMax,
-  resume,
+  recall,
   takeBatch,
   tell,
   type ProjectedLog,
@@ -18,10 +19,16 @@ export type CatchUpSeen = (position: number) => void
 export const catchUp =
   (log: EventLog, views: Views, seen: CatchUpSeen = () => undefined): TE.TaskEither<ProjectFault, number> =>
   async () => {
-    const resumed = await resume(log, views, seen)()
-    if (E.isLeft(resumed)) return resumed
-    const done = await projectUpTo(log, views, resumed.right, Infinity, seen)()
-    return E.isLeft(done) ? done : E.right(resumed.right.told)
+    const held = await heldBy(log, views)()
+    if (E.isLeft(held)) return held
+    // Where nothing is missing, what the views hold need not be told again.
+    const next = await log.readAll(held.right + 1, 1)()
+    if (E.isLeft(next)) return next
+    if (next.right.length === 0) return held
+    const recalled = await recall(log, held.right, seen)()
+    if (E.isLeft(recalled)) return recalled
+    const done = await projectUpTo(log, views, recalled.right, Infinity, seen)()
+    return E.isLeft(done) ? done : E.right(recalled.right.told)
   }
 
 /**

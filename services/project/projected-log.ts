@@ -39,8 +39,23 @@ export const takeBatch = (projected: ProjectedLog): Batch => ({
 })
 
 /**
- * A projection that goes on where the views end: it is told again what they hold, whose rows it drops. Views that are no
- * projection of this log, or of more than it holds, are dropped and begun anew.
+ * The last position that the views hold; -1 for none. Views that are no projection of this log, or of more than it holds,
+ * are dropped first.
+ */
+export const heldBy =
+  (log: EventLog, views: Views): TE.TaskEither<ProjectFault, number> =>
+  async () => {
+    const projected = await views.projected()()
+    if (E.isLeft(projected) || projected.right < 0) return projected
+    const ours = await isOf(log, views, projected.right)()
+    if (E.isLeft(ours)) return ours
+    if (ours.right) return projected
+    const reset = await views.reset()()
+    return E.isLeft(reset) ? reset : E.right(-1)
+  }
+
+/**
+ * A projection that goes on where the views end: it is told again what they hold, whose rows it drops.
  * @param seen told after each page how far it is
  */
 export const resume =
@@ -50,21 +65,12 @@ export const resume =
     seen: (position: number) => void = () => undefined,
   ): TE.TaskEither<ProjectFault, ProjectedLog> =>
   async () => {
-    const projected = await views.projected()()
-    if (E.isLeft(projected)) return projected
-    const upTo = projected.right
-    if (upTo < 0) return E.right({ projection: new Projection(), told: -1 })
-    const ours = await isOf(log, views, upTo)()
-    if (E.isLeft(ours)) return ours
-    if (!ours.right) {
-      const reset = await views.reset()()
-      return E.isLeft(reset) ? reset : E.right({ projection: new Projection(), told: -1 })
-    }
-    return recall(log, upTo, seen)()
+    const held = await heldBy(log, views)()
+    return E.isLeft(held) ? held : recall(log, held.right, seen)()
   }
 
 /** Folds what the views hold already. */
-const recall =
+export const recall =
   (log: EventLog, upTo: number, seen: (position: number) => void): TE.TaskEither<LogUnavailable, ProjectedLog> =>
   async () => {
     const recalled: ProjectedLog = { projection: new Projection(), told: -1 }

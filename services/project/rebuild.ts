@@ -3,8 +3,8 @@ import type { EventLog } from '../../domain/ports/event-log.ts'
 import type { Views, ViewsUnavailable } from '../../domain/ports/views.ts'
 import type { TableContent } from '../../infra/clickhouse/table-content.ts'
 import { Projection } from '../../projections/rows/projection.ts'
-import { projectUpTo, type CatchUpSeen } from './catch-up.ts'
-import { resume, type ProjectedLog, type ProjectFault } from './projected-log.ts'
+import { catchUp, projectUpTo, type CatchUpSeen } from './catch-up.ts'
+import { type ProjectedLog, type ProjectFault } from './projected-log.ts'
 
 /** Views that can say what they hold. */
 export interface CountedViews extends Views {
@@ -28,11 +28,9 @@ export const rebuild =
     seen: CatchUpSeen = () => undefined,
   ): TE.TaskEither<ProjectFault, ReadonlyArray<RebuiltTable>> =>
   async () => {
-    const resumed = await resume(log, views)()
-    if (E.isLeft(resumed)) return resumed
-    const done = await projectUpTo(log, views, resumed.right, Infinity, () => undefined)()
-    if (E.isLeft(done)) return done
-    const rebuilt = await rebuildAt(log, views, resumed.right.told, seen)()
+    const held = await catchUp(log, views)()
+    if (E.isLeft(held)) return held
+    const rebuilt = await rebuildAt(log, views, held.right, seen)()
     return E.isLeft(rebuilt) ? rebuilt : E.right(rebuilt.right.tables)
   }
 
