@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { either as E, type taskEither as TE } from 'fp-ts'
@@ -72,6 +72,9 @@ export const emptyFolder = (folder: string): boolean => {
     return false
   }
 }
+
+/** Whether chDB has never been there. */
+export const isFresh = (folder: string): boolean => kept.every((name) => !existsSync(join(folder, name)))
 
 const rightMend = 'give this user the right to read and write it'
 

@@ -1,7 +1,7 @@
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { QueryRefused, TableRows, Views, ViewsUnavailable } from '../../domain/ports/views.ts'
-import { emptyFolder, openChdb, type Chdb } from './chdb.ts'
+import { emptyFolder, isFresh, openChdb, type Chdb } from './chdb.ts'
 import { openEngine, type Engine, type EngineAddress } from './engine.ts'
 import { queryFault, unavailable, viewsFault } from './fault.ts'
 import { dropAll, migrate } from './migrate.ts'
@@ -43,8 +43,13 @@ export const openViews =
   (place: ViewsPlace, options: OpenViewsOptions = {}): TE.TaskEither<ViewsUnavailable, ClickHouseViews> =>
   async () => {
     const { anew = false, migrations = released } = options
+    const fresh = 'folder' in place && isFresh(place.folder) ? place.folder : null
     const opened = await ('folder' in place ? inFolder(place.folder, anew) : atServer(place))()
-    if (E.isLeft(opened)) return opened
+    if (E.isLeft(opened)) {
+      // What a start that failed leaves there, such as files without a byte, would fail the next one too.
+      if (fresh !== null && opened.left.kind !== 'locked') emptyFolder(fresh)
+      return opened
+    }
     const door = opened.right
     const made = await using(door, async (engine) => {
       await engine.makeDatabase()
@@ -58,6 +63,7 @@ export const openViews =
     const failed = E.isLeft(made) ? made : E.isLeft(made.right) ? made.right : null
     if (failed !== null) {
       await door.close()
+      if (fresh !== null) emptyFolder(fresh)
       return failed
     }
     const { name, tableFunctions } = (made as E.Right<E.Right<Made>>).right.right
@@ -96,7 +102,8 @@ const inFolder =
       if (E.isLeft(address)) return address
       const { url, password, pid } = address.right
       if (current?.pid !== pid) {
-        await current?.engine.close()
+        // Its process is gone, and so is every connection that it had.
+        void current?.engine.close()
         current = { pid, engine: openEngine({ url, user: 'default', password, database }, folder) }
       }
       return E.right(current.engine)
