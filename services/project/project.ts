@@ -203,7 +203,7 @@ export class Projector {
 
   private async rebuildFor(state: ProjectedLog, answer: NonNullable<typeof this.asked>): Promise<void> {
     if (state.told > this.written) await this.write(takeBatch(state))
-    const built = await rebuildAt(this.log, this.views, state.told, () => undefined)()
+    const built = await rebuildAt(this.log, this.views, state.told)()
     if (E.isRight(built)) this.state = built.right.projected
     else await this.beginAnew(built.left)
     this.asked = null

@@ -152,6 +152,11 @@ describe('building again', () => {
     await right(views.write(events.length - 1, [forged]))
     expect(differing(await right(rebuild(log, views)))).toEqual(['decision_rows'])
     expect(await contents()).toEqual(clean)
+    // Also where it makes them look like the views of another log.
+    const other = { table: 'cell_rows', columns: ['cell', 'version'], rows: [['cell-a', events.length]] }
+    await right(views.write(events.length - 1, [other]))
+    expect(differing(await right(rebuild(log, views)))).toEqual(['cell_rows'])
+    expect(await contents()).toEqual(clean)
   })
 })
 
