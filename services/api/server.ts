@@ -3,6 +3,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { either as E, taskEither as TE } from 'fp-ts'
 import type { Logger } from 'pino'
 import { nearest } from '../../domain/kernel/wording.ts'
+import { Connections } from './connections.ts'
 import type { FactsAnswer } from './desk.ts'
 import { HttpError } from './http-error.ts'
 import type { LocalDesk } from './local-desk.ts'
@@ -71,6 +72,7 @@ export const startServer = async (desk: LocalDesk, options: ServerOptions): Prom
   const stopping = new AbortController()
   const isStopping = () => stopping.signal.aborted
   const instance = newInstance(limits)
+  const connections = new Connections(instance.server)
   const system = systemRoutes({
     unready: () => [...(isStopping() ? ['it is stopping'] : []), ...unready()],
     metrics: async () => {
@@ -106,7 +108,8 @@ export const startServer = async (desk: LocalDesk, options: ServerOptions): Prom
     stop: async () => {
       if (isStopping()) return
       stopping.abort()
-      await stopped(instance, limits.stopTimeMaxMs)
+      await connections.close(limits.stopTimeMaxMs)
+      await instance.close()
       logger?.info({ address }, 'stopped')
     },
   }
@@ -242,24 +245,4 @@ const tellClientError = (error: Error & { readonly code?: string }, socket: Sock
     'connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy())
-}
-
-const stopped = async (instance: FastifyInstance, timeMaxMs: number): Promise<void> => {
-  const { server } = instance
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve()
-    })
-  })
-  server.closeIdleConnections()
-  const idle = setInterval(() => {
-    server.closeIdleConnections()
-  }, 100)
-  const timer = setTimeout(() => {
-    server.closeAllConnections()
-  }, timeMaxMs)
-  await closed
-  clearInterval(idle)
-  clearTimeout(timer)
-  await instance.close()
 }

@@ -28,6 +28,7 @@ const exchange = async () => {
   return { sent, message: await received }
 }
 
+const textOf = ({ value }: IteratorResult<Buffer, unknown>): string => (Buffer.isBuffer(value) ? value.toString() : '')
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('a body as it comes', () => {
@@ -35,7 +36,7 @@ describe('a body as it comes', () => {
     const { sent, message } = await exchange()
     const chunks = bodyChunks(message, 5_000)
     sent.write('first')
-    expect((await chunks.next()).value?.toString()).toBe('first')
+    expect(textOf(await chunks.next())).toBe('first')
     for (let i = 0; i < 64; i++) sent.write(Buffer.alloc(1_048_576))
     await pause(300)
     expect(message.socket.bytesRead).toBeLessThan(3 * 1_048_576)
@@ -56,7 +57,7 @@ describe('a body as it comes', () => {
     }
     sent.end()
     await pause(50)
-    expect((await chunks.next()).value?.toString()).toBe('12345')
+    expect(textOf(await chunks.next())).toBe('12345')
     expect((await chunks.next()).done).toBe(true)
   })
 
@@ -76,7 +77,7 @@ describe('a body as it comes', () => {
     await chunks.next()
     await pause(250)
     sent.write('b')
-    expect((await chunks.next()).value?.toString()).toBe('b')
+    expect(textOf(await chunks.next())).toBe('b')
     await expect(chunks.next()).rejects.toMatchObject({ status: 408, code: 'slow' })
   })
 })
