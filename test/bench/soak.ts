@@ -17,18 +17,20 @@ import { chdbChildren, residentKib, startUp, type UpProcess } from '../support/u
 import { lineOf, nodeFact, numbersFrom } from '../support/fact-script.ts'
 
 /*
- * An hour of steady demand, ten jobs a second on 48 GPUs, sent to a running system as fast as it takes it. Prints what
- * memory it and its chDB hold as the hour goes on, as JSON.
+ * Hours of steady demand (one, unless told), ten jobs a second on 48 GPUs, sent to a running system as fast as it takes
+ * it. Prints what memory it and its chDB hold as the time goes on, as JSON.
  */
 
-const hourMs = 3_600_000
+/** How long, in hours of demand. */
+const hours = Number(process.argv[2] ?? 1)
+const demandMs = 3_600_000 * hours
 const jobEveryMs = 100
 const sampleEveryMs = 300_000
 const batchFacts = 500
 
 const jobsFrom = (seed: number): ReadonlyArray<TraceJob> => {
   const below = numbersFrom(seed)
-  return Array.from({ length: hourMs / jobEveryMs }, (_, i) => {
+  return Array.from({ length: demandMs / jobEveryMs }, (_, i) => {
     const runMs = (2_000 + below(4_001)) as DurationMs
     return {
       id: `job-${i}`,
@@ -100,7 +102,7 @@ let facts = 0
 let batch: string[] = []
 const flush = async (): Promise<void> => {
   const answer = await postFacts(up.address, batch)
-  if (answer?.recorded !== batch.length) throw new Error(JSON.stringify(answer))
+  if (answer === null || answer.recorded + answer.unneeded !== batch.length) throw new Error(JSON.stringify(answer))
   facts += batch.length
   batch = []
 }
@@ -112,7 +114,7 @@ for (const [at, line] of factsOf(jobsFrom(1), opened.right)) {
 }
 await flush()
 const wallS = Math.round((performance.now() - start) / 1_000)
-samples.push(await sampleOf(up, hourMs))
+samples.push(await sampleOf(up, demandMs))
 const events = (await getStatus(up.address))?.events
 up.kill('SIGTERM')
 const code = await up.ended
