@@ -26,7 +26,13 @@ export const registerRebuild: Register = (program, context) => {
           await session.printRows<Row>(tables, session.style.format === 'csv' ? plainColumns : columns)
           const differing = tables.filter((table) => table.hashBefore !== '' && !isSame(table)).length
           if (session.style.format === 'table')
-            session.note(differing === 0 ? 'The same as before.' : `${differing} are not what they were before.`)
+            session.note(
+              differing === 0
+                ? tables.every(({ hashBefore }) => hashBefore === '')
+                  ? 'Made anew.'
+                  : 'The same as before.'
+                : `${differing} are not what they were before.`,
+            )
           return differing === 0 ? exitCodes.done : exitCodes.different
         }),
       ),

@@ -1,16 +1,15 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defaultConfiguration, environmentName, type Member } from '../../infra/host/configuration.ts'
 import { exitCodes } from '../../services/cli/exit.ts'
 import { verbs } from '../../services/cli/program.ts'
 import type { Context } from '../../services/cli/session.ts'
+import { commandsIn, terminalSession } from './terminal-session.ts'
 
 const readme = readFileSync('README.md', 'utf8')
-const commands = Array.from(readme.matchAll(/^```sh\n([^]*?)^```$/gm), ([, block]) => block!.trim().split('\n')).flat()
+const commands = commandsIn(readme)
 
 /** Commands that something else runs, and what. */
 const runElsewhere: { readonly [command: string]: string } = {
@@ -19,24 +18,24 @@ const runElsewhere: { readonly [command: string]: string } = {
 }
 const commandsHere = commands.filter((command) => !Object.hasOwn(runElsewhere, command))
 
-const folder = mkdtempSync(join(tmpdir(), 'readme-'))
-
-/** A terminal in which `npx leasehold` is the build of this checkout, without npm's second of thought. */
-const inTerminal = (command: string) =>
-  spawnSync('sh', ['-c', command.replaceAll('/tmp/', `${folder}/`)], {
-    encoding: 'utf8',
-    cwd: folder,
-    maxBuffer: 64 << 20,
-    env: { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` },
-  })
+const session = terminalSession()
 
 beforeAll(() => {
-  const npx = join(folder, 'npx')
-  writeFileSync(npx, `#!/bin/sh\nshift\nexec node '${resolve('dist/services/cli/main.js')}' "$@"\n`)
-  chmodSync(npx, 0o755)
-  symlinkSync(resolve('docs'), join(folder, 'docs'))
-  inTerminal('npx leasehold demo')
+  session.run('npx leasehold demo')
 })
+afterAll(() => session.close())
+
+/** What is said behind `#` is what the command prints, soon if not at once: it is run until it does. */
+const promised = (command: string): string | undefined => /# (.+)$/.exec(command)?.[1]
+const settled = async (command: string) => {
+  const ran = session.run(command)
+  const eventually = promised(command)
+  for (let i = 0; i < 60 && eventually !== undefined && !ran.stdout.includes(eventually); i++) {
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    Object.assign(ran, session.run(command))
+  }
+  return ran
+}
 
 describe('the commands of the README', () => {
   it('should be there, and those that are not run here should be run elsewhere', () => {
@@ -44,10 +43,16 @@ describe('the commands of the README', () => {
     for (const command of Object.keys(runElsewhere)) expect(commands).toContain(command)
   })
 
-  it.each(commandsHere)('should work: %s', (command) => {
-    const { status, stderr, stdout } = inTerminal(command)
+  it.each(commandsHere)('should work: %s', async (command) => {
+    // What runs until it is stopped is stopped by whoever reads on; another one then starts on what it left.
+    if (command.startsWith('npx leasehold up')) {
+      expect((await session.down()) ?? 0).toBe(0)
+      return session.up(...command.split(' ').slice(3))
+    }
+    const { status, stderr, stdout } = await settled(command)
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('error') as string })
     if (!command.includes('--out ')) expect(stdout).not.toBe('')
+    expect(stdout).toContain(promised(command) ?? '')
   })
 
   it('should work as npx itself runs them', () => {

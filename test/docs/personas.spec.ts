@@ -1,0 +1,39 @@
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commandsIn, terminalSession } from './terminal-session.ts'
+
+const pages = readdirSync('docs/personas').sort()
+
+/** One demo for all pages: they ask it, and change nothing of it. */
+const demo = terminalSession()
+beforeAll(() => {
+  const { status, stderr } = demo.run('npx leasehold demo')
+  expect({ status, stderr }).toMatchObject({ status: 0 })
+})
+afterAll(() => demo.close())
+
+it('should have a page for everybody who uses it', () => {
+  expect(pages).toEqual(['adapter.md', 'analyst.md', 'auditor.md', 'platform-lead.md', 'researcher.md', 'sre.md'])
+})
+
+describe.each(pages)('the commands of %s', (page) => {
+  const session = terminalSession()
+  const commands = commandsIn(readFileSync(join('docs', 'personas', page), 'utf8'))
+  beforeAll(async () => {
+    await session.up('--speed', '100')
+    mkdirSync(join(session.folder, '.leasehold'), { recursive: true })
+    symlinkSync(join(demo.folder, '.leasehold', 'demo'), join(session.folder, '.leasehold', 'demo'))
+  })
+  afterAll(() => session.close())
+
+  it.each(commands)('should work: %s', (command) => {
+    const { status, stderr, stdout } = session.run(command)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('error') as string })
+    if (!/--out |> /.test(command)) expect(stdout).not.toBe('')
+  })
+
+  it('should leave a system that stops when it is told to', async () => {
+    expect(await session.down()).toBe(0)
+  })
+})

@@ -1,0 +1,70 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+export interface TerminalSession {
+  readonly folder: string
+  /** Runs a line of a page; `npx leasehold` is the build of this checkout, without npm's second of thought. */
+  readonly run: (line: string) => { readonly status: number | null; readonly stdout: string; readonly stderr: string }
+  /** Starts `leasehold up` in the session's folder; resolves when it has said that it runs. */
+  readonly up: (...flags: ReadonlyArray<string>) => Promise<void>
+  /** Stops it as Ctrl-C does, and resolves to its exit code. */
+  readonly down: () => Promise<number | null>
+  readonly close: () => Promise<void>
+}
+
+const binary = resolve('dist/services/cli/main.js')
+
+/** Commands of a page that stand in a block marked `sh`, in order. */
+export const commandsIn = (page: string): ReadonlyArray<string> =>
+  Array.from(page.matchAll(/^```sh\n([^]*?)^```$/gm), ([, block]) => block!.trim().split('\n')).flat()
+
+/** A folder of its own that looks like a clone, as far as the pages need one. */
+export const terminalSession = (): TerminalSession => {
+  const folder = mkdtempSync(join(tmpdir(), 'pages-'))
+  const npx = join(folder, 'npx')
+  writeFileSync(npx, `#!/bin/sh\nshift\nexec node '${binary}' "$@"\n`)
+  chmodSync(npx, 0o755)
+  mkdirSync(join(folder, 'docs'))
+  symlinkSync(resolve('docs/examples'), join(folder, 'docs', 'examples'))
+  let system: ChildProcess | null = null
+  const down = async (): Promise<number | null> => {
+    const running = system
+    system = null
+    if (running === null || running.exitCode !== null) return running?.exitCode ?? null
+    const ended = once(running, 'exit')
+    running.kill('SIGINT')
+    return ((await ended) as [number | null])[0]
+  }
+  return {
+    folder,
+    run: (line) =>
+      spawnSync('sh', ['-c', line.replaceAll('/tmp/', `${folder}/`)], {
+        encoding: 'utf8',
+        cwd: folder,
+        maxBuffer: 64 << 20,
+        env: { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` },
+      }),
+    up: async (...flags) => {
+      const child = spawn(process.execPath, [binary, 'up', '--port', '0', ...flags], { cwd: folder })
+      system = child
+      let said = ''
+      child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
+      await new Promise<void>((resolve, reject) => {
+        child.stdout.once('data', () => {
+          resolve()
+        })
+        child.once('exit', (code) => {
+          reject(new Error(`up ended with ${code}: ${said}`))
+        })
+      })
+    },
+    down,
+    close: async () => {
+      await down()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,121 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, it } from 'vitest'
+import { ownerOf } from '../../../infra/host/folder-owner.ts'
+import { terminalSession } from '../../docs/terminal-session.ts'
+
+const binary = resolve('dist/services/cli/main.js')
+const session = terminalSession()
+afterAll(() => session.close())
+
+const data = join(session.folder, '.leasehold')
+const ask = (words: string) => session.run(`npx leasehold ${words}`)
+const done = (words: string): string => {
+  const { status, stderr, stdout } = ask(words)
+  expect({ words, status, stderr: status === 0 ? '' : stderr }).toEqual({ words, status: 0, stderr: '' })
+  return stdout
+}
+const soon = async (words: string, text: string): Promise<string> => {
+  let stdout = ''
+  for (let i = 0; i < 40; i++) {
+    stdout = done(words)
+    if (stdout.includes(text)) return stdout
+    await sleep(250)
+  }
+  expect(stdout).toContain(text)
+  return stdout
+}
+
+describe('the first hour with a running system', () => {
+  it('should start, and keep a second one from the folder', async () => {
+    await session.up()
+    const owner = ownerOf(data)
+    const { status, stderr } = ask('up --port 0')
+    expect(status).toBe(1)
+    expect(stderr).toContain('cannot start: .leasehold is held by `leasehold up`')
+    expect(stderr).toContain(`process ${owner?.pid}, at ${owner?.address}, since `)
+  })
+
+  it('should take one workload that starts and one that waits, and say why', () => {
+    expect(done('submit docs/examples/wide-sweep.yaml')).toMatch(
+      /^wide-sweep: recorded, at position \d+ of the log, id /,
+    )
+    expect(done('submit docs/examples/finetune.yaml')).toContain('finetune: recorded')
+    expect(done('submit docs/examples/finetune.yaml')).toContain('recorded before')
+    expect(done('why finetune')).toContain('WaitingForCapacity')
+    expect(JSON.parse(done('queue -o json'))).toMatchObject([{ workload: 'finetune', position: 1 }])
+  })
+
+  it('should move what waits when a node is drained', async () => {
+    expect(done('node drain node-0001 --reason patching')).toContain('node-0001 is draining')
+    await soon('why finetune', 'on node-0000')
+    expect(JSON.parse(done('fleet -o json'))).toMatchObject({ total: { schedulableMilli: 8_000, waiting: 1 } })
+    expect(done('log wide-sweep')).toContain('evicted, waits again')
+  })
+
+  it('should answer in SQL, and tell a query that is wrong from one that is too much', async () => {
+    await soon('sql "SELECT count() AS n FROM workloads" -o json', '"n": 2')
+    expect(done('ladder -o csv')).toMatch(/^hour_at,covered_ms,installed_gpu_hours/)
+    expect(ask('sql "SELECT nothing FROM nowhere"').status).toBe(2)
+    expect(ask('sql "DROP TABLE workload_rows"').status).toBe(2)
+    expect(ask('sql "SELECT number FROM numbers(100)" --limit 10').status).toBe(3)
+  })
+
+  it('should give each kind of failure its exit code, through the system as without it', () => {
+    expect(ask('why nosuch').status).toBe(1)
+    expect(ask('cancel nosuch').status).not.toBe(0)
+    expect(ask('node drain nosuch').status).not.toBe(0)
+    expect(ask('queue --queue nosuch').status).toBe(1)
+    expect(ask('submit docs/examples/nosuch.yaml').status).toBe(1)
+  })
+
+  it('should be checked without being asked', () => {
+    expect(done('audit verify')).toMatch(/^ok: /)
+    expect(done('replay verify')).toMatch(/^ok: /)
+    expect(done('doctor')).toMatch(/owner +ok +up /)
+  })
+
+  it('should draw again while somebody watches, and end with 130 at Ctrl-C', async () => {
+    const child = spawn(process.execPath, [binary, 'queue', '--watch', '0.2', '-o', 'csv'], { cwd: session.folder })
+    let said = ''
+    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+    while (said.split('queue,position').length < 4) await once(child.stdout, 'data')
+    const ended = once(child, 'exit')
+    child.kill('SIGINT')
+    expect(await ended).toEqual([130, null])
+    expect(said).not.toContain('\u001b')
+  })
+
+  it('should stop, keep everything, and let verbs open the folder themselves', async () => {
+    expect(await session.down()).toBe(0)
+    expect(ownerOf(data)).toBeNull()
+    expect(done('why wide-sweep')).toContain('waits in queue default')
+    expect(done('node ready node-0001')).toContain('node-0001 is ready')
+    expect(done('sql "SELECT count() AS n FROM workloads" -o json')).toContain('"n": 2')
+    await session.up()
+    expect(done('why finetune')).toContain('finetune runs')
+  })
+
+  it('should be taken over from when it is killed', async () => {
+    const { pid } = ownerOf(data)!
+    process.kill(pid, 'SIGKILL')
+    while (ownerOf(data) !== null) await sleep(50)
+    expect(done('why finetune')).toContain('finetune runs')
+    expect(done('cancel finetune --reason "no longer needed"')).toContain('finetune is to end')
+    await session.up()
+    expect(ownerOf(data)?.pid).not.toBe(pid)
+    await soon('sql "SELECT state FROM workloads WHERE workload = \'finetune\'"', 'cancelled')
+  })
+
+  it('should abort at a second signal, with 130', () => {
+    const script = `node '${binary}' up --port 0 --data aborted > out 2> err & pid=$!
+      while ! [ -s out ]; do sleep 0.1; done
+      kill -INT $pid; kill -INT $pid; sleep 0.05; kill -INT $pid 2>/dev/null; wait $pid; echo $?`
+    const { stdout } = spawnSync('bash', ['-mc', script], { cwd: session.folder, encoding: 'utf8' })
+    expect(['0', '130']).toContain(stdout.trim())
+    expect(readFileSync(join(session.folder, 'err'), 'utf8')).toContain('press Ctrl-C again to abort')
+  })
+})
