@@ -49,6 +49,8 @@ export const foldCell = async (
     }
     seen(size)
     if (page.right.length < foldPageMax) return E.right({ cell, size })
+    // Whoever else is asked something meanwhile has their turn.
+    await new Promise(setImmediate)
   }
 }
 
