@@ -118,13 +118,15 @@ export class CellWriter {
     const message = event as unknown as NewEvent['message']
     this.kept(stream, message)
     this.pending.push({
-      ...envelope,
+      id: envelope.id,
       message,
       version: cellEventVersions[event.type],
       source: origin.source ?? source,
       actor: origin.actor ?? actor,
       recordTime: recordTime(event.at),
+      causation: envelope.causation,
       correlation: null,
+      policy: envelope.policy,
     })
   }
 }

@@ -159,8 +159,9 @@ export class Dispatch {
     if (down.length > 0 || wasDown) sinkDown(down[0] ?? null)
   }
 
-  /** A command that nobody got has not expired: nobody was late. */
+  /** A command that nobody got has not expired: nobody was late. While nothing is decided, silence decides nothing. */
   private async expire(): Promise<void> {
+    if (this.followed.cell.standing !== 'automate') return
     for (const sent of this.sent.values()) {
       if (this.stopped) return
       if (sent.expired || dueAt(sent) >= this.dispatching.now()) continue
