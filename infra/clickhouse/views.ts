@@ -1,5 +1,4 @@
 import { either as E, type taskEither as TE } from 'fp-ts'
-import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { QueryRefused, TableRows, Views, ViewsUnavailable } from '../../domain/ports/views.ts'
 import { emptyFolder, isFresh, openChdb, type Chdb } from './chdb.ts'
 import { openEngine, type Engine, type EngineAddress } from './engine.ts'
@@ -34,6 +33,8 @@ export interface OpenViewsOptions {
 }
 
 const batchRowsMax = 20_000
+/** One is encoded while others are stored. */
+const insertsAtOnceMax = 3
 const writesMax = 64
 const queriesMax = 64
 const database = 'leasehold'
@@ -187,7 +188,7 @@ class OpenedViews implements ClickHouseViews {
 
   readonly write: Views['write'] = (upTo, tables) =>
     this.#inTurn(async (engine) => {
-      for (const table of tables) await insertAll(engine, table)
+      await insertAll(engine, tables)
       await engine.insert('projection', ['name', 'position'], [['views', upTo]])
     })
 
@@ -249,10 +250,27 @@ class OpenedViews implements ClickHouseViews {
   }
 }
 
-const insertAll = async (engine: Engine, { table, columns, rows }: TableRows): Promise<void> => {
-  for (let from = 0; from < rows.length; from += batchRowsMax) {
-    const batch: ReadonlyArray<ReadonlyArray<Json>> =
-      rows.length <= batchRowsMax ? rows : rows.slice(from, from + batchRowsMax)
-    await engine.insert(table, columns, batch)
+/**
+ * Every row of these tables, in no order. It ends when nothing of it is under way any more, also where a batch failed.
+ * @throws what the first batch that failed throws
+ */
+const insertAll = async (engine: Engine, tables: ReadonlyArray<TableRows>): Promise<void> => {
+  const batches = tables.flatMap(batchesOf)
+  let next = 0
+  const failures: unknown[] = []
+  const worker = async (): Promise<void> => {
+    while (next < batches.length && failures.length === 0) {
+      const { table, columns, rows } = batches[next++]!
+      await engine.insert(table, columns, rows).catch((cause: unknown) => failures.push(cause))
+    }
   }
+  await Promise.all(Array.from({ length: insertsAtOnceMax }, worker))
+  if (failures.length > 0) throw failures[0]
+}
+
+const batchesOf = (all: TableRows): ReadonlyArray<TableRows> => {
+  const batches: TableRows[] = []
+  for (let from = 0; from < all.rows.length; from += batchRowsMax)
+    batches.push(all.rows.length <= batchRowsMax ? all : { ...all, rows: all.rows.slice(from, from + batchRowsMax) })
+  return batches
 }
