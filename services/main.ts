@@ -281,7 +281,7 @@ const degradedBy = ({ owner, dispatch, sinkDown }: Running, views: AttachedViews
   const add = (what: string, fault: Pick<LogUnavailable, 'reason' | 'mend'> | null | undefined) => {
     if (fault != null) degraded.push({ what, reason: fault.reason, mend: fault.mend })
   }
-  if (owner?.fault != null) add('log', asUnavailable(owner.fault))
+  if (owner?.unrecorded != null) add('log', asUnavailable(owner.unrecorded))
   add('dispatch', dispatch?.fault)
   if (sinkDown !== null)
     add('adapter', { reason: sinkDown.reason, mend: 'mend what is in its way; commands are sent again' })

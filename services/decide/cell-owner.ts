@@ -67,6 +67,7 @@ export class CellOwner {
   /** Grows when the stream is opened anew: what was taken before is gone. */
   private generation = 0
   private broken: AppendFault | null = null
+  private failed: AppendFault | null = null
   private closed = false
   private changed = false
   private waiting: ((flushed: E.Either<AppendFault, void>) => void)[] = []
@@ -104,9 +105,14 @@ export class CellOwner {
     return ticks === 'events' ? this.cell.now : (Math.max(clock.now(), this.cell.now) as EpochMs)
   }
 
-  /** Null while all is well. */
+  /** Why nothing can be handed over just now; null: it can. */
   get fault(): AppendFault | null {
     return this.broken
+  }
+
+  /** The fault of the last attempt to record something; null: it was recorded. */
+  get unrecorded(): AppendFault | null {
+    return this.failed
   }
 
   /** For one request. */
@@ -201,8 +207,10 @@ export class CellOwner {
       this.waiting = []
       this.decideWhatIsDue()
       const picture = this.isPictureDue() ? this.picture() : null
+      const records = this.writer.waiting.events.length > 0
       const flushed = await this.writer.flush()
       if (E.isLeft(flushed)) this.breakOff(flushed.left)
+      else if (records) this.failed = null
       for (const settle of due) settle(flushed)
       if (E.isLeft(flushed)) {
         for (const settle of this.waiting.splice(0)) settle(flushed)
@@ -242,6 +250,7 @@ export class CellOwner {
 
   private breakOff(fault: AppendFault): void {
     this.broken = fault
+    this.failed = fault
     this.owning.faulted(fault)
     this.reopening = this.reopen().finally(() => (this.reopening = null))
   }
