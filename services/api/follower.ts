@@ -10,6 +10,8 @@ import { endBy, type Ended } from './workload-state.ts'
 /** Ends that are remembered; those of older ones are read from the log. */
 const endsMax = 10_000
 const pageMax = 2_000
+/** How long a question waits for what was acknowledged before it. */
+const followTimeMaxMs = 10_000
 /** Listeners to what is followed: streams of events to clients, and whoever waits for an order. */
 export type Heard = (batch: ReadonlyArray<StoredEvent>) => void
 
@@ -19,6 +21,8 @@ export class Follower {
   readonly deadLetters = new DeadLetterIndex()
   /** Last position that was followed, -1 for none. */
   position: number
+  /** Position that somebody was told of: whoever asks next waits until it has been followed. */
+  private told = -1
   /** What ended the following; null: it goes on. */
   fault: LogUnavailable | null = null
   /** Decisions by type since the following began. */
@@ -65,6 +69,16 @@ export class Follower {
   listen(heard: Heard): () => void {
     this.listeners.add(heard)
     return () => this.listeners.delete(heard)
+  }
+
+  /** What is at this position has been acknowledged. */
+  tellOf(position: number): void {
+    this.told = Math.max(this.told, position)
+  }
+
+  /** Resolves when all that was acknowledged has been followed; what is followed late is shown late. */
+  caughtUp(): Promise<void> {
+    return this.reachedOr(this.told, followTimeMaxMs)
   }
 
   /** Resolves when the position has been followed, or nothing is followed any more, or the time is up, or by the signal. */

@@ -64,7 +64,10 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
   const { log, cell: stream } = parts
   const folds = new Turns(foldsMax, foldsWaitingMax)
   const cellAt = async (at: AsOf): Promise<E.Either<LogUnavailable, Cell>> => {
-    if (at === null) return follower.fault === null ? E.right(follower.cell) : E.left(follower.fault)
+    if (at === null) {
+      await follower.caughtUp()
+      return follower.fault === null ? E.right(follower.cell) : E.left(follower.fault)
+    }
     const folded = await folds.take(() => parts.fold(at))
     return E.isLeft(folded) ? folded : E.right(folded.right.cell)
   }
@@ -76,8 +79,11 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
     }
   const ordering =
     <A>(order: (orders: Orders) => Promise<E.Either<DeskFault, A>>): Answered<A> =>
-    async () =>
-      E.isLeft(parts.intake) ? parts.intake : order(new Orders(log, follower, parts.intake.right))
+    async () => {
+      if (E.isLeft(parts.intake)) return parts.intake
+      await follower.caughtUp()
+      return order(new Orders(log, follower, parts.intake.right))
+    }
   const openLetter = async (id: string): Promise<E.Either<DeskFault, { readonly body: string | null }>> => {
     const letter = await follower.deadLetters.detail(log, id)
     if (E.isLeft(letter)) return letter
@@ -96,7 +102,8 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
 
     submit: (intents, by) => ordering((orders) => orders.submit(intents, by)),
     cancel: (workload, by) => ordering((orders) => orders.cancel(workload, by)),
-    facts: (lines) => ordering((orders) => orders.facts(lines)),
+    facts: (lines) => async () =>
+      E.isLeft(parts.intake) ? parts.intake : new Orders(log, follower, parts.intake.right).facts(lines),
     setHealth: (node, device, health, by) => ordering((orders) => orders.setHealth(node, device, health, by)),
     activatePolicy: (document, by) => ordering((orders) => orders.activatePolicy(document, by)),
     freeze: (pool, frozen, by) => ordering((orders) => orders.freeze(pool, frozen, by)),
@@ -137,6 +144,7 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
       return E.isLeft(size) ? size : decisionsIn(log, stream, size.right, filter)
     },
     life: (id) => async () => {
+      await follower.caughtUp()
       const used = await follower.wasUsed(id)
       if (E.isLeft(used)) return used
       if (!used.right) return E.left(unknownWorkload(id))
@@ -151,8 +159,12 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
     },
     rebuild: () => parts.rebuild(),
 
-    deadLetters: () => () => follower.deadLetters.list(log),
+    deadLetters: () => async () => {
+      await follower.caughtUp()
+      return follower.deadLetters.list(log)
+    },
     deadLetter: (id) => async () => {
+      await follower.caughtUp()
       const letter = await follower.deadLetters.detail(log, id)
       if (E.isLeft(letter)) return letter
       return letter.right === null ? E.left(unknownLetter(id)) : E.right(letter.right)
@@ -170,7 +182,10 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
         return E.isLeft(letter) ? letter : orders.drop(id, by)
       }),
 
-    status: () => async () => E.right(await statusOf(parts, follower)),
+    status: () => async () => {
+      await follower.caughtUp()
+      return E.right(await statusOf(parts, follower))
+    },
   }
 }
 

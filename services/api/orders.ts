@@ -16,8 +16,6 @@ import type { DeskFault, FactsAnswer, Ordered, Orderer, Submitted } from './desk
 import type { Follower } from './follower.ts'
 import type { Intake, IntakeAnswer, Order } from './intake.ts'
 
-/** How long an order that is durable waits to be seen by whoever asks next. */
-const followTimeMaxMs = 10_000
 /** Objections that are told one by one; the rest is counted. */
 const objectionsMax = 20
 
@@ -120,8 +118,9 @@ export class Orders {
       }
     })()
     if (E.isLeft(streamed)) return streamed
-    const followed = await this.followed()
-    return E.isLeft(followed) ? followed : E.right({ ...sums, objections })
+    // The next facts may come while these are followed.
+    const marked = await this.marked()
+    return E.isLeft(marked) ? marked : E.right({ ...sums, objections })
   }
 
   async replay(letter: string, body: string, by: Orderer): Answer<Ordered> {
@@ -176,9 +175,16 @@ export class Orders {
 
   /** Waits until the follower is where the log ends now. */
   private async followed(): Promise<E.Either<LogUnavailable, void>> {
+    const marked = await this.marked()
+    if (E.isRight(marked)) await this.follower.caughtUp()
+    return marked
+  }
+
+  /** Whoever asks next waits until the follower is where the log ends now. */
+  private async marked(): Promise<E.Either<LogUnavailable, void>> {
     const head = await headOf(this.log)()
     if (E.isLeft(head)) return head
-    await this.follower.reachedOr(head.right.size - 1, followTimeMaxMs)
+    this.follower.tellOf(head.right.size - 1)
     return E.right(undefined)
   }
 }
