@@ -61,7 +61,8 @@ export const registerUp: Register = (program, context) => {
 const examples = `
 Every other verb finds it by the data folder, and goes through it while it runs. A second \`up\` on
 the same folder says who holds it, and exits with ${exitCodes.failed}. The log of what happens goes to stderr. The
-first Ctrl-C (or SIGTERM) finishes what is in hand and stops; another one aborts, with exit code ${exitCodes.interrupted}.
+first Ctrl-C (or SIGTERM) finishes what is in hand and stops; another one aborts, with exit code
+${exitCodes.interrupted}.
 
 Examples:
   leasehold up

@@ -1,10 +1,11 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { exitCodes, invalidInput, logUnavailable, VerbFailed } from '../../../services/cli/exit.ts'
-import type { Register } from '../../../services/cli/program.ts'
-import { verb } from '../../../services/cli/session.ts'
+import { verbs, type Register } from '../../../services/cli/program.ts'
+import { verb, type Context } from '../../../services/cli/session.ts'
 import { run } from './terminal.ts'
 
 /** A verb that does as it is told. */
@@ -127,11 +128,14 @@ describe('how a verb ends', () => {
 })
 
 describe('help', () => {
-  it.each(
-    'simulate,import,plan,why,queue,decisions,log,log export,audit head,audit verify,replay verify,demo,doctor'.split(
-      ',',
-    ),
-  )('should fit 100 columns for %s', async (name) => {
+  const named = (commands: ReadonlyArray<Command>, before: string): ReadonlyArray<string> =>
+    commands.flatMap((command) => [
+      `${before}${command.name()}`,
+      ...named(command.commands, `${before}${command.name()} `),
+    ])
+  const program = new Command()
+  for (const register of verbs) register(program, {} as Context)
+  it.each(named(program.commands, ''))('should fit 100 columns for %s', async (name) => {
     const { code, stdout } = await run([...name.split(' '), '--help'])
     expect(code).toBe(0)
     expect(stdout).toContain(`leasehold ${name}`)

@@ -50,7 +50,10 @@ const folderFor = (kind: Kind): string => {
 
 /** Runs the binary until the log has got that far, and kills it there; resolves with how it ended. */
 const killedAt = async (kind: Kind, words: ReadonlyArray<string>, folder: string, size: number) => {
-  const child = spawn(process.execPath, [binary, ...words], { stdio: 'ignore', env: { ...process.env, LEASEHOLD_VIEWS: 'none' } })
+  const child = spawn(process.execPath, [binary, ...words], {
+    stdio: 'ignore',
+    env: { ...process.env, LEASEHOLD_VIEWS: 'none' },
+  })
   const exit = new Promise<NodeJS.Signals | number | null>((resolve) => {
     child.on('exit', (code, signal) => {
       resolve(signal ?? code)
