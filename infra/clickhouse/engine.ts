@@ -101,7 +101,7 @@ export const openEngine = (address: EngineAddress, place: string): Engine => {
       await within.insert({
         table,
         columns: [...columns] as [string, ...string[]],
-        values: values as unknown[],
+        values,
         format: 'JSONCompactEachRow',
       })
     },
