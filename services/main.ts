@@ -153,6 +153,7 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
       clock: options.clock,
       openCommands: state.dispatch?.open.size ?? 0,
     }),
+    now: () => (options.clock === 'wall' ? owner.now : null),
     viewsStatus: () => attachedStatus(log, views),
     degraded,
   })
@@ -360,6 +361,7 @@ export const openFolder = async (options: FolderOptions): Promise<E.Either<LogUn
     views: () => views,
     rebuild: () => async () => (E.isLeft(views) ? views : rebuild(log, views.right)()),
     running: () => null,
+    now: () => null,
     viewsStatus: async () => {
       if (E.isLeft(views)) return null
       const projected = await views.right.projected()()

@@ -37,6 +37,8 @@ export interface DeskParts {
   readonly views: () => E.Either<ViewsUnavailable, Views>
   readonly rebuild: () => Answered<ReadonlyArray<RebuiltTable>>
   readonly running: () => SystemStatus['running']
+  /** What `now` is where time goes on by itself; null: the end of the log. */
+  readonly now: () => EpochMs | null
   /** What is known of the views without asking them for more than how far they are; null: there are none. */
   readonly viewsStatus: () => Promise<SystemStatus['views']>
   readonly degraded: () => SystemStatus['degraded']
@@ -66,7 +68,10 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
   const cellAt = async (at: AsOf): Promise<E.Either<LogUnavailable, Cell>> => {
     if (at === null) {
       await follower.caughtUp()
-      return follower.fault === null ? E.right(follower.cell) : E.left(follower.fault)
+      const { cell } = follower
+      // Nothing has happened since, and what waits has waited on.
+      cell.now = Math.max(cell.now, parts.now() ?? 0) as EpochMs
+      return follower.fault === null ? E.right(cell) : E.left(follower.fault)
     }
     const folded = await folds.take(() => parts.fold(at))
     return E.isLeft(folded) ? folded : E.right(folded.right.cell)

@@ -15,9 +15,9 @@ interface FreezeFlags {
 export const registerFreeze: Register = (program, context) => {
   program
     .command('freeze')
-    .description('send no more commands, at once; decisions go on and are recorded')
-    .option('--pool <name>', 'only those of this pool (default: all)')
-    .option('--lift', 'send them again')
+    .description('start nothing and send no command, at once, until it is lifted; what runs goes on')
+    .option('--pool <name>', 'only this pool (default: all)')
+    .option('--lift', 'let it go again')
     .option('--reason <text>', 'why; it is recorded')
     .addHelpText('after', examples)
     .action(
@@ -25,8 +25,8 @@ export const registerFreeze: Register = (program, context) => {
         withDesk(session, { claims: 'freeze' }, async (desk) => {
           const frozen = lift !== true
           const ordered = await fromDesk(desk.freeze(pool ?? null, frozen, orderer(reason)))
-          const whose = pool === undefined ? 'commands' : `commands of pool ${pool}`
-          const said = frozen ? `${whose} are frozen` : `${whose} are sent again`
+          const where = pool === undefined ? 'everything' : `pool ${pool}`
+          const said = frozen ? `${where} is frozen: nothing starts, no command is sent` : `${where} is let go again`
           return printOrdered(session, { pool: pool ?? null, frozen, ...ordered }, said)
         }),
       ),
