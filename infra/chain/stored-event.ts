@@ -13,7 +13,8 @@ import type { Envelope, NewEvent, StoredEvent } from '../../domain/ports/event-l
  * cell, and it alone is in the log digest. The writer of `data` has put its keys in canonical order, so it is canonical
  * as it is. Names that look like whole numbers are not used as keys: JavaScript moves those to the front.
  * The exported LINE is the leaf with `,"hash":"<64 hex>"` before its last brace. What is read back is parsed from the
- * line, by every adapter, so what an audit hashes is what a reader gets.
+ * line, by every adapter, so what an audit hashes is what a reader gets; but for the newest events, which those who
+ * subscribe in the process that appended them are handed as they were appended.
  */
 
 /** What comes before the first event of a stream. */

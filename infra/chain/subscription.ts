@@ -1,17 +1,23 @@
 import { either as E } from 'fp-ts'
 import type { Checkpoint, EventLog, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
+import { Tail } from './tail.ts'
 
 /** Tells subscribers in this process that the log has grown. */
 export interface Growth {
-  readonly announce: () => void
+  /** @param appended by this process, and durable; absent: it has grown by what has to be read */
+  readonly announce: (appended?: ReadonlyArray<StoredEvent>) => void
+  readonly tail: Tail
   /** Calls back at every announcement until the function that it returns is called. */
   readonly listen: (listener: () => void) => () => void
 }
 
 export const growth = (): Growth => {
   const listeners = new Set<() => void>()
+  const tail = new Tail()
   return {
-    announce: () => {
+    tail,
+    announce: (appended = []) => {
+      tail.add(appended)
       for (const listener of listeners) listener()
     },
     listen: (listener) => {
@@ -42,20 +48,26 @@ export const subscription = (
         resolve()
       }
     })
+  const next = async (from: number): Promise<ReadonlyArray<StoredEvent>> => {
+    const kept = grown.tail.read(from, batchEventsMax)
+    if (kept !== null) return kept
+    const batch = await readAll(from, batchEventsMax)()
+    if (E.isLeft(batch)) throw new Error(`${batch.left.reason}; ${batch.left.mend}`, { cause: batch.left })
+    return batch.right
+  }
   const run = async (): Promise<void> => {
     let position = await checkpoint.load()
     while (!isStopped()) {
       const before = announcements
-      const batch = await readAll(position + 1, batchEventsMax)()
-      if (E.isLeft(batch)) throw new Error(`${batch.left.reason}; ${batch.left.mend}`, { cause: batch.left })
+      const batch = await next(position + 1)
       if (isStopped()) return
-      const last = batch.right.at(-1)
+      const last = batch.at(-1)
       if (last === undefined) {
         // What was announced while it read may have come too late for it.
         if (announcements === before) await rest()
         continue
       }
-      await handle(batch.right)
+      await handle(batch)
       position = last.position
       await checkpoint.save(position)
     }

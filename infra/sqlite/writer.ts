@@ -1,6 +1,6 @@
 import { either as E } from 'fp-ts'
 import type Sqlite from 'better-sqlite3'
-import type { LogUnavailable } from '../../domain/ports/event-log.ts'
+import type { LogUnavailable, NewEvent, StoredEvent } from '../../domain/ports/event-log.ts'
 import type { AppendOutcome, Flush, PendingAppend } from '../chain/append-queue.ts'
 import { leafHash, leafText, messageText, metaText } from '../chain/stored-event.ts'
 import { Damaged } from './fault.ts'
@@ -24,7 +24,7 @@ interface WriterQueries {
   readonly dataVersion: () => number
   readonly head: (stream: string) => Head
   readonly holds: (stream: string, id: string) => boolean
-  readonly announce: () => void
+  readonly announce: (appended: ReadonlyArray<StoredEvent>) => void
 }
 
 /** Stores what waits in one transaction, and remembers the heads of streams until another connection has written. */
@@ -39,6 +39,7 @@ export const writer = (
   const heads = new Map<string, Head>()
   let position = -1
   let seenVersion: number | null = null
+  let stored: StoredEvent[] = []
 
   const headOf = (stream: string): Head => {
     const remembered = heads.get(stream)
@@ -53,6 +54,7 @@ export const writer = (
     if (at.revision !== expected)
       return E.left({ type: 'WrongExpectedRevision', stream, expected, actual: at.revision })
     const first = position + 1
+    const before = stored.length
     let { hash } = at
     for (let i = 0; i < events.length; i++) {
       const event = events[i]!
@@ -63,9 +65,13 @@ export const writer = (
       const previous = hash
       hash = leafHash(leafText(first + i, stream, revision, version, meta, message, previous))
       const { changes } = insert.run(first + i, stream, revision, version, id, meta, message, previous, hash)
-      if (changes === 1) continue
+      if (changes === 1) {
+        stored.push(storedEvent(event, first + i, stream, revision, previous, hash))
+        continue
+      }
       if (!holds(stream, id)) throw new Damaged(`position ${first + i} or revision ${revision} of ${stream} is taken`)
       if (i > 0) remove.run(first)
+      stored.length = before
       return E.left({ type: 'DuplicateId', stream, id })
     }
     at.revision += events.length
@@ -82,9 +88,10 @@ export const writer = (
         position = lastPosition()
         seenVersion = version
       }
+      stored = []
       const outcomes = batch.map(store)
       commit.run()
-      announce()
+      announce(stored)
       return outcomes
     } catch (cause) {
       // What is remembered may be ahead of what is stored; the next flush asks again.
@@ -100,3 +107,27 @@ export const writer = (
     }
   }
 }
+
+const storedEvent = (
+  { id, source, actor, recordTime, causation, correlation, policy, message, version }: NewEvent,
+  position: number,
+  stream: string,
+  revision: number,
+  previousHash: string,
+  hash: string,
+): StoredEvent => ({
+  position,
+  stream,
+  revision,
+  id,
+  source,
+  actor,
+  recordTime,
+  causation,
+  correlation,
+  policy,
+  message: { at: message.at, data: message.data, type: message.type },
+  version,
+  previousHash,
+  hash,
+})

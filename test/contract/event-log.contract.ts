@@ -309,6 +309,21 @@ export const eventLogContract = (name: string, place: () => LogPlace): void => {
       expect(seen).toEqual(seen.map((_, i) => i))
     })
 
+    it('should deliver what comes just as it is read, also of a batch of which a part was refused', async () => {
+      const log = await opened()
+      const seen: StoredEvent[] = []
+      const watching = log.subscribe(memoryCheckpoint(), (batch) => Promise.resolve(void seen.push(...batch)))
+      const appended = [fillSmall(log), ...['x', 'x', 'y'].map((id) => log.append(id, -1, [newEvent(id)])())]
+      await Promise.all(appended)
+      expect(await left(log.append('z', -1, [newEvent('new'), newEvent('twice'), newEvent('twice')]))).toMatchObject({
+        type: 'DuplicateId',
+      })
+      await right(log.append('z', -1, [newEvent('last')]))
+      await until(() => seen.at(-1)?.id === 'last')
+      await watching.stop()
+      expectSame(seen, await right(log.readAll(0, 1_000)))
+    })
+
     it('should deliver again what was not handled, and end with what the handler threw', async () => {
       const log = await opened()
       await right(log.append('a', -1, newEvents('a', 3)))

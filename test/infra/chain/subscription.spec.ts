@@ -19,6 +19,7 @@ const scene = () => {
   let reads = 0
   const counted: Growth = {
     announce: grown.announce,
+    tail: grown.tail,
     listen: (listener) => {
       listeners++
       const unlisten = grown.listen(listener)
@@ -47,6 +48,11 @@ const scene = () => {
       size = to
       grown.announce()
     },
+    append: (to: number) => {
+      const appended = Array.from({ length: to - size }, (_, i) => ({ position: size + i }) as StoredEvent)
+      size = to
+      grown.announce(appended)
+    },
     listeners: () => listeners,
     reads: () => reads,
   }
@@ -70,5 +76,20 @@ it('should wake at an announcement without waiting for its next look', async () 
     await vi.advanceTimersByTimeAsync(0)
   }
   expect(seen).toEqual([0, 1, 2, 3])
+  await subscribed.stop()
+})
+
+it('should hand over what was appended here without reading it, and read what was not', async () => {
+  const { subscribed, seen, grow, append, reads } = scene()
+  await vi.advanceTimersByTimeAsync(0)
+  const before = reads()
+  append(3)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(seen).toEqual([0, 1, 2])
+  expect(reads()).toBe(before + 1) // Whether there is more.
+  grow(5)
+  append(7)
+  await vi.advanceTimersByTimeAsync(200)
+  expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6])
   await subscribed.stop()
 })
