@@ -1,8 +1,8 @@
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
+import { submissionOf } from '../../domain/planner/submission.ts'
 import { dryRun, type DryRun } from '../../domain/planner/dry-run.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
-import { termsOf } from '../../domain/workload/terms.ts'
 import { durationText, gpusText, instantText, leaseText, needText, type Need } from './wording.ts'
 
 /** What would become of an intent if it were submitted at this instant. */
@@ -17,15 +17,7 @@ export type PlanAnswer = {
 
 export const planOf = (cell: Cell, intent: WorkloadIntent): PlanAnswer => {
   const { devices, memoryMib, milli } = intent.request
-  const plan = dryRun(cell, {
-    class: intent.class,
-    estimateMs: intent.expectedDurationMs,
-    queue: intent.queue,
-    request: intent.request,
-    team: intent.team,
-    terms: termsOf(intent),
-    workload: intent.name,
-  })
+  const plan = dryRun(cell, submissionOf(intent))
   return {
     workload: intent.name,
     ...plan,

@@ -3,13 +3,13 @@ import { either as E } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import { nearest } from '../../domain/kernel/wording.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
+import { submissionOf } from '../../domain/planner/submission.ts'
 import type { NodeHealth, WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
 import { decide } from '../../domain/planner/decide.ts'
 import { canonicalPolicy, decodePolicy, withFreeze } from '../../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import type { EventLog, LogUnavailable, StoredEvent } from '../../domain/ports/event-log.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
-import { termsOf } from '../../domain/workload/terms.ts'
 import { headOf } from '../../infra/chain/chain-head.ts'
 import { policyHash } from '../../infra/host/policy-hash.ts'
 import type { DeskFault, FactsAnswer, Ordered, Orderer, Submitted } from './desk.ts'
@@ -201,17 +201,6 @@ const usedUp = (name: string): DeskFault => ({
   type: 'Refused',
   reason: `a workload named ${name} has been here before and has ended`,
   mend: `submit it under another name, such as ${name}-2: a name tells one workload from all others for good`,
-})
-
-/** In canonical order, as an event's data has to be. */
-const submissionOf = (intent: WorkloadIntent): WorkloadSubmitted['data'] => ({
-  class: intent.class,
-  estimateMs: intent.expectedDurationMs,
-  queue: intent.queue,
-  request: intent.request,
-  team: intent.team,
-  terms: termsOf(intent),
-  workload: intent.name,
 })
 
 const orderedBy = ({ outcome, position }: Placed, id: string): Ordered => ({

@@ -12,6 +12,7 @@ import {
   demoSeed,
   demoTrace,
 } from '../../domain/simulation/demo-trace.ts'
+import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { headOf } from '../../infra/chain/chain-head.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
@@ -26,7 +27,7 @@ import { fromLog, withClaimedLog } from './opened-log.ts'
 import { renderRows, terminalSafe, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
-import { equalNodes, runOn } from './simulate.ts'
+import { runOn } from './simulate.ts'
 import { storedEvents } from './workload-events.ts'
 
 /** Registers `demo`. */

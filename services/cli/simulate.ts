@@ -12,6 +12,7 @@ import {
   type Strategy,
 } from '../../domain/policy/allocation-policy.ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
+import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
 import { loadTo, mixOf } from '../../domain/simulation/load.ts'
 import type { TraceJob } from '../../domain/simulation/trace-job.ts'
 import { wholeGpu } from '../../domain/kernel/units.ts'
@@ -111,17 +112,6 @@ const scenarioFrom = async (session: Session, file: string, flags: SimulateFlags
   const policy = withFlags(stated, ordering, placement, seed, fill ? jobs : null)
   return { jobs: load === undefined ? jobs : loadTo(jobs, load * installed, seed ?? 0), nodes, policy, fill }
 }
-
-export const equalNodes = (count: number, devices: number): ReadonlyArray<NodeRegistered['data']> =>
-  Array.from({ length: count }, (_, i) => ({
-    cpuMilli: null,
-    deviceMemoryMib: null,
-    devices,
-    domain: null,
-    hostMemoryMib: null,
-    model: null,
-    node: `node-${String(i).padStart(4, '0')}`,
-  }))
 
 const nodesFrom = async (file: string): Promise<ReadonlyArray<NodeRegistered['data']>> => {
   const read = await readNodeList(file)

@@ -11,7 +11,7 @@ import type { TraceJob } from '../../domain/simulation/trace-job.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { sqliteEventLog } from '../../infra/sqlite/event-log.ts'
 import { readTrace } from '../../infra/traces/trace.ts'
-import { equalNodes } from '../../services/cli/simulate.ts'
+import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
 import { simulate } from '../../services/decide/simulate.ts'
 import { sharedFile } from './shared-file.ts'
 

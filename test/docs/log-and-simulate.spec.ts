@@ -6,7 +6,7 @@ import { parseLine } from '../../infra/chain/stored-event.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { simulate } from '../../services/decide/simulate.ts'
 import { defaultPolicy } from '../../domain/policy/allocation-policy.codec.ts'
-import { equalNodes } from '../../services/cli/simulate.ts'
+import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
 
 const page = (name: string) => readFileSync(`docs/${name}.md`, 'utf8')
 /** First cell of every row of the page's tables, and the row. */

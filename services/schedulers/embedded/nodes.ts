@@ -1,22 +1,11 @@
 import type { EpochMs } from '../../../domain/kernel/units.ts'
 import type { NodeRegistered } from '../../../domain/planner/cell-event.ts'
+import { equalNodes } from '../../../domain/simulation/equal-nodes.ts'
 
-/** Equal nodes to pretend on, without limits of CPU, memory or model. */
+/** Facts that register nodes to pretend on. */
 export const pretendedNodes = (
   count: number,
   devices: number,
   at: EpochMs,
 ): ReadonlyArray<NodeRegistered & { readonly id: string }> =>
-  Array.from({ length: count }, (_, i) => {
-    const node = `node-${String(i).padStart(4, '0')}`
-    const data = {
-      cpuMilli: null,
-      deviceMemoryMib: null,
-      devices,
-      domain: null,
-      hostMemoryMib: null,
-      model: null,
-      node,
-    }
-    return { id: `embedded/node/${node}`, type: 'NodeRegistered', at, data }
-  })
+  equalNodes(count, devices).map((data) => ({ id: `embedded/node/${data.node}`, type: 'NodeRegistered', at, data }))

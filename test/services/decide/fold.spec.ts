@@ -11,7 +11,7 @@ import { memoryEventLog } from '../../../infra/memory/event-log.ts'
 import { snapshotStore } from '../../../infra/host/snapshot-store.ts'
 import { foldCell, keepSnapshot } from '../../../services/decide/fold.ts'
 import { simulate } from '../../../services/decide/simulate.ts'
-import { equalNodes } from '../../../services/cli/simulate.ts'
+import { equalNodes } from '../../../domain/simulation/equal-nodes.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const folderFor = tempFolder()
