@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { either as E } from 'fp-ts'
+import { either as E, taskEither as TE } from 'fp-ts'
 import type { EpochMs } from '../domain/kernel/units.ts'
 import { OpenCommands } from '../domain/planner/open-commands.ts'
 import { defaultPolicy } from '../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../domain/policy/allocation-policy.ts'
-import type { SinkDown } from '../domain/ports/command-sink.ts'
+import type { CommandSink, SinkDown } from '../domain/ports/command-sink.ts'
 import type { AppendFault, EventLog, LogUnavailable } from '../domain/ports/event-log.ts'
 import type { ViewsPlace } from '../infra/clickhouse/views.ts'
 import { systemClock } from '../infra/host/clock.ts'
@@ -22,20 +22,12 @@ import { policyActivated } from './decide/policy-activated.ts'
 import { Dispatch } from './dispatch/dispatch.ts'
 import { DeadLetters } from './ingest/dead-letters.ts'
 import { FactIntake } from './ingest/fact-intake.ts'
-import {
-  attachedFault,
-  attachedStatus,
-  attachViews,
-  caughtUpViews,
-  detachViews,
-  noViews,
-  type Attached,
-  type AttachedViews,
-} from './project/attached-views.ts'
+import { AttachedViews, caughtUpViews, noViews } from './project/attached-views.ts'
 import { rebuild } from './project/rebuild.ts'
 import { EmbeddedAdapter } from './schedulers/embedded/adapter.ts'
 import { pretendedNodes } from './schedulers/embedded/nodes.ts'
 import type { Script } from './schedulers/embedded/script.ts'
+import { askedCommands } from './schedulers/http/asked-commands.ts'
 
 export interface SystemOptions {
   /** Data folder: of the log, the snapshots, the views and the embedded adapter's journal. */
@@ -50,8 +42,8 @@ export interface SystemOptions {
   readonly hosts: ReadonlyArray<string>
   /** `events`: time comes from the facts, and nothing happens without one. */
   readonly clock: 'wall' | 'events'
-  /** Null: no adapter, and commands stay open until somebody concludes them. */
-  readonly adapter: Pretended | null
+  /** `http`: adapters of somebody else ask for their commands. Null: none, and no command ever expires. */
+  readonly adapter: Pretended | 'http' | null
   /** Null: none; a folder is that of an embedded chDB. */
   readonly views: ViewsPlace | null
   /** Comes into force at the start where another one is; null: what is, else the default. */
@@ -121,16 +113,18 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   const prepared = await prepare(owner, options)
   if (E.isLeft(prepared)) return fail(asUnavailable(prepared.left))
 
-  const views = options.views === null ? null : attachViews(log, options.views, systemClock)
-  if (views !== null) closers.push(() => detachViews(views))
+  const views =
+    options.views === null ? null : new AttachedViews({ log, folder, place: options.views, clock: systemClock })
+  if (views !== null) closers.push(() => views.stop())
 
   if (options.adapter !== null) {
-    const dispatch = await startCommands(log, owner, options.adapter, options, (down) => (state.sinkDown = down))
+    const sink = await openSink(owner, options.adapter, folder)
+    if (E.isLeft(sink)) return fail(sink.left)
+    closers.push(() => sink.right.close())
+    const dispatch = await startDispatch(log, owner, sink.right, options, (down) => (state.sinkDown = down))
     if (E.isLeft(dispatch)) return fail(dispatch.left)
-    const { adapter, commands } = dispatch.right
-    state.dispatch = commands
-    closers.push(() => adapter.close())
-    closers.push(() => commands.close())
+    state.dispatch = dispatch.right
+    closers.push(() => dispatch.right.close())
   }
 
   const degraded = () => degradedBy(state, views)
@@ -140,21 +134,18 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
     log,
     fold: (until) => foldCell(log, cell, { until, snapshots: snapshotsIn(folder) }),
     intake: E.right(intake),
-    views: () => (views === null ? E.left(noViews) : E.map(({ views }: Attached) => views)(views.current)),
-    rebuild: () => async () => {
-      if (views === null) return E.left(noViews)
-      return E.isLeft(views.current) ? views.current : views.current.right.projector.rebuild()()
-    },
+    views: () => (views === null ? E.left(noViews) : views.views),
+    rebuild: () => (views === null ? TE.left(noViews) : views.rebuild()),
     running: () => ({
       pid: process.pid,
       address: state.address,
       startedAt,
-      adapter: options.adapter === null ? null : 'embedded',
+      adapter: options.adapter === null || options.adapter === 'http' ? options.adapter : 'embedded',
       clock: options.clock,
       openCommands: state.dispatch?.open.size ?? 0,
     }),
     now: () => (options.clock === 'wall' ? owner.now : null),
-    viewsStatus: () => attachedStatus(log, views),
+    viewsStatus: () => (views === null ? Promise.resolve(null) : views.status()),
     degraded,
   })
   if (E.isLeft(desk)) return fail(desk.left)
@@ -169,7 +160,7 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
     state.address = server.address
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    return fail({ type: 'NotStarted', reason, mend: 'name another address with --listen' })
+    return fail({ type: 'NotStarted', reason, mend: 'name another address with --host and --port' })
   }
   const announced = claim.right.announce(state.address)
   if (E.isLeft(announced)) return fail(announced.left)
@@ -241,40 +232,49 @@ const prepare = async (
     const activated = policyActivated(wanted, owner.now)
     facts.push({ ...activated, id: `policy/${activated.data.hash}/${owner.now}` })
   }
-  if (adapter !== null && owner.cell.fleet.nodes.length === 0)
+  if (adapter !== null && adapter !== 'http' && owner.cell.fleet.nodes.length === 0)
     facts.push(...pretendedNodes(adapter.nodes, adapter.gpusPerNode, owner.now))
   return facts.length === 0 ? E.right(undefined) : owner.record(facts)
 }
 
-const startCommands = async (
+/** Who is asked to do what is decided. */
+const openSink = async (
+  owner: CellOwner,
+  adapter: Pretended | 'http',
+  folder: string,
+): Promise<E.Either<StartFault, CommandSink & { readonly close: () => Promise<void> }>> => {
+  if (adapter === 'http') return E.right({ ...askedCommands, close: () => Promise.resolve() })
+  try {
+    const embedded = await EmbeddedAdapter.open({
+      folder: join(folder, 'embedded'),
+      script: adapter.script,
+      now: () => owner.now,
+      // What happened before what has been decided about is told late.
+      report: (facts) =>
+        owner.record(facts.map((fact) => ({ ...fact, at: Math.max(fact.at, owner.cell.now) as EpochMs }))),
+    })
+    return E.right(embedded)
+  } catch (cause) {
+    const reason = `the embedded adapter cannot start: ${cause instanceof Error ? cause.message : String(cause)}`
+    return E.left({ type: 'NotStarted', reason, mend: 'or run with --adapter none' })
+  }
+}
+
+const startDispatch = async (
   log: EventLog,
   owner: CellOwner,
-  { script }: Pretended,
+  sink: CommandSink,
   { cell: stream, folder }: SystemOptions,
   sinkDown: (down: SinkDown | null) => void,
-): Promise<E.Either<StartFault, { readonly adapter: EmbeddedAdapter; readonly commands: Dispatch }>> => {
-  const now = () => owner.now
+): Promise<E.Either<LogUnavailable, Dispatch>> => {
   const folded = await foldCell(log, stream, { snapshots: snapshotsIn(folder) })
   if (E.isLeft(folded)) return folded
   const { cell, size } = folded.right
   const last = await log.readStream(stream, size - 1, 1)()
   if (E.isLeft(last)) return last
-  try {
-    const adapter = await EmbeddedAdapter.open({
-      folder: join(folder, 'embedded'),
-      script,
-      now,
-      // What happened before what has been decided about is told late.
-      report: (facts) =>
-        owner.record(facts.map((fact) => ({ ...fact, at: Math.max(fact.at, owner.cell.now) as EpochMs }))),
-    })
-    const followed = { commands: new OpenCommands(cell), position: last.right[0]?.position ?? -1 }
-    const record = (fact: Parameters<CellOwner['record']>[0][number]) => owner.record([fact])
-    return E.right({ adapter, commands: new Dispatch({ log, sink: adapter, record, now, sinkDown }, followed) })
-  } catch (cause) {
-    const reason = `the embedded adapter cannot start: ${cause instanceof Error ? cause.message : String(cause)}`
-    return E.left({ type: 'NotStarted', reason, mend: 'or run with --adapter none' })
-  }
+  const followed = { commands: new OpenCommands(cell), position: last.right[0]?.position ?? -1 }
+  const record = (fact: Parameters<CellOwner['record']>[0][number]) => owner.record([fact])
+  return E.right(new Dispatch({ log, sink, record, now: () => owner.now, sinkDown }, followed))
 }
 
 const degradedBy = ({ owner, dispatch, sinkDown }: Running, views: AttachedViews | null): SystemStatus['degraded'] => {
@@ -286,7 +286,7 @@ const degradedBy = ({ owner, dispatch, sinkDown }: Running, views: AttachedViews
   add('dispatch', dispatch?.fault)
   if (sinkDown !== null)
     add('adapter', { reason: sinkDown.reason, mend: 'mend what is in its way; commands are sent again' })
-  add('views', attachedFault(views))
+  add('views', views?.fault)
   return degraded
 }
 

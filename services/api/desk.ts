@@ -3,6 +3,7 @@ import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { NodeHealth } from '../../domain/planner/cell-event.ts'
+import type { Command } from '../../domain/planner/command.ts'
 import type { LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { QueryLimits, QueryRefused, QueryResult, ViewsUnavailable } from '../../domain/ports/views.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
@@ -145,6 +146,9 @@ export interface Desk {
   readonly activatePolicy: (document: Json, by: Orderer) => Answered<Ordered>
   /** Stops commands, of one pool or all; or lets them go again. */
   readonly freeze: (pool: string | null, frozen: boolean, by: Orderer) => Answered<Ordered>
+
+  /** What adapters are to do and have not concluded, at most so many; none while nothing is sent. */
+  readonly commands: (limit: number) => Answered<ReadonlyArray<Command>>
 
   readonly state: (workload: string) => Answered<WorkloadState>
   readonly why: (workload: string, at: AsOf) => Answered<Why>

@@ -2,6 +2,8 @@ import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import { nearest } from '../../domain/kernel/wording.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
+import type { Command } from '../../domain/planner/command.ts'
+import { openCommand } from '../../domain/planner/open-commands.ts'
 import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { Views, ViewsUnavailable } from '../../domain/ports/views.ts'
 import { fleetOf } from '../../projections/explain/fleet.ts'
@@ -62,6 +64,15 @@ export const openDesk = async (parts: DeskParts): Promise<E.Either<LogUnavailabl
   return E.isLeft(follower) ? follower : E.right(deskOver(parts, follower.right))
 }
 
+const openIn = (cell: Cell, limit: number): ReadonlyArray<Command> => {
+  const open: Command[] = []
+  for (const workload of cell.workloads.values()) {
+    const command = openCommand(cell, workload)
+    if (command !== null && open.push(command) === limit) break
+  }
+  return open
+}
+
 const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
   const { log, cell: stream } = parts
   const folds = new Turns(foldsMax, foldsWaitingMax)
@@ -112,6 +123,8 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
     setHealth: (node, device, health, by) => ordering((orders) => orders.setHealth(node, device, health, by)),
     activatePolicy: (document, by) => ordering((orders) => orders.activatePolicy(document, by)),
     freeze: (pool, frozen, by) => ordering((orders) => orders.freeze(pool, frozen, by)),
+
+    commands: (limit) => asking(null, (cell) => E.right(cell.standing === 'automate' ? openIn(cell, limit) : [])),
 
     state: (id) =>
       asking(null, async (cell) => {

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
 import { nullableSchema } from '../../domain/kernel/json-schema.ts'
-import { commandCauses } from '../../domain/planner/command.ts'
+import { commandCauses, commandVerbs } from '../../domain/planner/command.ts'
 
 /*
  * Of what is answered. An answer has exactly these members, all of them but for those in `optional`; times are in
@@ -256,6 +256,24 @@ export const statusSchema = object({
   deadLetters: whole,
   degraded: list(object({ what: text, reason: text, mend: text })),
 })
+
+export const commandsSchema = list(
+  object({
+    command: text,
+    verb: word(...commandVerbs),
+    cell: text,
+    workload: text,
+    attempt: whole,
+    because: word(...commandCauses),
+    issuedAt: instant,
+    deadlineAt: instant,
+    graceMs: number,
+    lease: leaseSchema,
+    team: text,
+    class: text,
+    estimateMs: nullable(number),
+  }),
+)
 
 export const healthzSchema = object({ status: word('alive') })
 export const readySchema = object({

@@ -7,6 +7,7 @@ import {
   type Member,
 } from '../../infra/host/configuration.ts'
 import { registerAudit } from './audit.ts'
+import { registerCommands } from './commands.ts'
 import { registerCompletion } from './completion.ts'
 import { registerDecisions } from './decisions.ts'
 import { registerDemo } from './demo.ts'
@@ -50,6 +51,7 @@ export const verbs: ReadonlyArray<Register> = [
   registerQueue,
   registerFleet,
   registerDecisions,
+  registerCommands,
   registerLog,
   registerLadder,
   registerWaits,

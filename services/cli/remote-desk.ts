@@ -50,6 +50,7 @@ export const remoteDesk = (address: string): Desk => {
       post('/v1/sql', { query, timeMaxMs, rowsMax }, { silenceMaxMs: timeMaxMs + queryGraceMs }),
     rebuild: () => post('/v1/rebuild', {}, { silenceMaxMs: rebuildSilenceMaxMs }),
 
+    commands: (limit) => get(`/v1/commands?limit=${limit}`),
     deadLetters: () => get('/v1/dlq'),
     deadLetter: (id) => get(`/v1/dlq/${part(id)}`),
     replayDeadLetter: (id, by) => post(`/v1/dlq/${part(id)}/replay`, byOf(by)),

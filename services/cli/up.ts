@@ -4,7 +4,7 @@ import { decodePolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import { defaultConfiguration } from '../../infra/host/configuration.ts'
 import { readDocumentFile } from '../../infra/yaml/document.ts'
-import { startSystem, type StartFault, type System, type SystemOptions } from '../main.ts'
+import { startSystem, type Pretended, type StartFault, type System, type SystemOptions } from '../main.ts'
 import { defaultScript } from '../schedulers/embedded/script.ts'
 import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
 import type { Register } from './program.ts'
@@ -26,7 +26,7 @@ interface UpFlags {
 }
 
 const clocks = ['wall', 'events'] as const
-const adapters = ['embedded', 'none'] as const
+const adapters = ['embedded', 'http', 'none'] as const
 const nodesDefault = 2
 const gpusPerNodeDefault = 8
 
@@ -42,7 +42,7 @@ export const registerUp: Register = (program, context) => {
     .option('--clock <clock>', `${clocks.join(', ')}: time goes on by itself, or comes with the facts (default: wall)`)
     .option(
       '--adapter <adapter>',
-      `${adapters.join(', ')}: pretend to run jobs, or leave that to others (default: embedded)`,
+      `${adapters.join(', ')}: pretend to run jobs, let adapters ask for their commands, or have none (default: embedded)`,
     )
     .option('--nodes <n>', `pretended nodes, where the log has none (default: ${nodesDefault})`)
     .option('--gpus-per-node <m>', `devices of each of them (default: ${gpusPerNodeDefault})`)
@@ -67,6 +67,7 @@ ${exitCodes.interrupted}.
 Examples:
   leasehold up
   leasehold up --nodes 4 --speed 60
+  leasehold up --adapter http --policy docs/examples/policy.yaml
   leasehold up --adapter none --clock events --data replayed`
 
 const optionsFrom = async (session: Session, flags: UpFlags): Promise<SystemOptions> => {
@@ -77,11 +78,15 @@ const optionsFrom = async (session: Session, flags: UpFlags): Promise<SystemOpti
   const gpusPerNode = numberBetween('--gpus-per-node', flags.gpusPerNode, 0, 1_024, faults) ?? gpusPerNodeDefault
   const seed = numberBetween('--seed', flags.seed, 0, 2 ** 32 - 1, faults) ?? defaultScript.seed
   const speedUp = numberBetween('--speed', flags.speed, 0.001, 1_000_000, faults, false) ?? defaultScript.speedUp
-  if (adapter === 'none')
+  if (adapter !== 'embedded')
     for (const flag of ['nodes', 'gpusPerNode', 'seed', 'speed'] as const)
       if (flags[flag] !== undefined) {
         const path = flag === 'gpusPerNode' ? '--gpus-per-node' : `--${flag}`
-        faults.push({ path, reason: 'is about pretended jobs', mend: 'leave it out, or leave out --adapter none' })
+        faults.push({
+          path,
+          reason: 'is about pretended jobs',
+          mend: `leave it out, or leave out --adapter ${adapter}`,
+        })
       }
   refuseFlags(faults)
   const { configuration } = session
@@ -93,10 +98,18 @@ const optionsFrom = async (session: Session, flags: UpFlags): Promise<SystemOpti
     port: configuration.port,
     hosts: flags.allowHost?.split(',') ?? [],
     clock,
-    adapter: adapter === 'none' ? null : { script: { ...defaultScript, seed, speedUp }, nodes, gpusPerNode },
+    adapter: adapterOf(adapter, { script: { ...defaultScript, seed, speedUp }, nodes, gpusPerNode }),
     views: viewsPlace(configuration),
     policy: flags.policy === undefined ? null : await policyFrom(flags.policy),
   }
+}
+
+const adapterOf = (adapter: (typeof adapters)[number], pretended: Pretended): SystemOptions['adapter'] =>
+  adapter === 'embedded' ? pretended : adapter === 'http' ? 'http' : null
+
+const adapterText = (adapter: SystemOptions['adapter']): string => {
+  if (adapter === null) return 'none: commands wait, and never expire'
+  return adapter === 'http' ? 'http: adapters ask for their commands' : 'embedded: it pretends to run jobs'
 }
 
 const policyFrom = async (file: string): Promise<AllocationPolicy> => {
@@ -137,7 +150,7 @@ const banner = (session: Session, { address }: System, { adapter, clock, folder 
     line('address', `${address}   (OpenAPI: ${address}/openapi.json)`) +
     line('folder', folder) +
     line('views', viewsText(configuration.views)) +
-    line('adapter', adapter === null ? 'none: commands wait for one' : 'embedded: it pretends to run jobs') +
+    line('adapter', adapterText(adapter)) +
     line('clock', clock === 'wall' ? 'wall: time goes on by itself' : 'events: time comes with the facts') +
     `\nTry next, in another terminal:\n` +
     `  leasehold fleet${data}\n` +

@@ -1,7 +1,7 @@
 import { optional, record } from '../../../domain/kernel/document.ts'
 import type { EventRow } from '../desk.ts'
 import { HttpError } from '../http-error.ts'
-import { healthzSchema, openApiSchema, plainText, readySchema, statusSchema } from '../schemas.ts'
+import { commandsSchema, healthzSchema, openApiSchema, plainText, readySchema, statusSchema } from '../schemas.ts'
 import { count, eventStreamType, given, jsonType, noQuery, ok, route, textType, type Route } from './route.ts'
 
 /** What these routes tell of beside what the desk knows. */
@@ -13,6 +13,7 @@ export interface SystemParts {
 }
 
 const tag = 'system'
+const commandsMax = 10_000
 
 export const systemRoutes = ({ eventStreamsMax, metrics, openApi, unready }: SystemParts): ReadonlyArray<Route> => {
   let streams = 0
@@ -26,6 +27,16 @@ export const systemRoutes = ({ eventStreamsMax, metrics, openApi, unready }: Sys
       answers: { 200: { description: 'As `leasehold doctor` tells it', content: { [jsonType]: statusSchema } } },
       errors: [],
       answer: async ({ desk }) => ok(await given(desk.status())),
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/commands',
+      tag,
+      summary: 'What adapters are to do and have not concluded; none while nothing is sent',
+      query: record({ limit: optional(count(1, commandsMax), commandsMax) }),
+      answers: { 200: { description: 'Each with its id and deadline', content: { [jsonType]: commandsSchema } } },
+      errors: [],
+      answer: async ({ desk, query }) => ok(await given(desk.commands(query.limit))),
     }),
     route({
       method: 'GET',

@@ -85,6 +85,7 @@ describe('the document of the interface', () => {
     await get('/v1/queue?queue=nowhere')
     await get('/v1/decisions?type=held&limit=3&workload=waits')
     await get('/v1/decisions?limit=0')
+    await get('/v1/commands?limit=5')
     await post('/v1/freeze', { frozen: true, pool: null })
     expect((await get('/v1/status')).json).toMatchObject({ mode: 'frozen' })
     await post('/v1/freeze', { frozen: false })
@@ -129,6 +130,7 @@ describe('the document of the interface', () => {
         'GET /metrics',
         'GET /openapi.json',
         'GET /readyz',
+        'GET /v1/commands',
         'GET /v1/decisions',
         'GET /v1/dlq',
         'GET /v1/dlq/:id',
