@@ -1,8 +1,9 @@
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type { QueryRefused, TableRows, Views, ViewsUnavailable } from '../../domain/ports/views.ts'
-import { emptyFolder, isFresh, openChdb, type Chdb } from './chdb.ts'
-import { openEngine, type Engine, type EngineAddress } from './engine.ts'
-import { queryFault, unavailable, viewsFault } from './fault.ts'
+import { emptyFolder, isFresh } from './chdb.ts'
+import { atServer, borrowedDoor, inFolder, using, type Door, type Lender } from './door.ts'
+import type { Engine, EngineAddress } from './engine.ts'
+import { queryFault, unavailable } from './fault.ts'
 import { dropAll, migrate } from './migrate.ts'
 import type { Migration } from './migration.ts'
 import { readOnlyQuery } from './read-only.ts'
@@ -23,6 +24,19 @@ export interface ClickHouseViews extends Views {
   /** Every table that holds rows, as it reads now, in order of their names. */
   readonly contents: () => TE.TaskEither<ViewsUnavailable, ReadonlyArray<TableContent>>
   readonly sizes: () => TE.TaskEither<ViewsUnavailable, ReadonlyArray<TableSize>>
+  /** For another thread, which has them through `borrowViews`. */
+  readonly lent: () => LentViews
+}
+
+/** What another thread is told of views, and what it asks their owner meanwhile. */
+export interface LentViews {
+  readonly lender: Lender
+  readonly described: {
+    readonly kind: ClickHouseViews['kind']
+    readonly place: string
+    readonly engine: string
+    readonly tableFunctions: ReadonlyArray<string>
+  }
 }
 
 export interface OpenViewsOptions {
@@ -37,7 +51,6 @@ const batchRowsMax = 20_000
 const insertsAtOnceMax = 3
 const writesMax = 64
 const queriesMax = 64
-const database = 'leasehold'
 
 /** Opens the views and brings their schema up to date. Nothing is left running on `Left`. */
 export const openViews =
@@ -78,85 +91,10 @@ interface Made {
   readonly tableFunctions: ReadonlySet<string>
 }
 
-/** The way to an engine that may be another one the next time. */
-interface Door {
-  readonly kind: 'chdb' | 'server'
-  readonly place: string
-  readonly engine: TE.TaskEither<ViewsUnavailable, Engine>
-  readonly chdb: Chdb | null
-  /** Resolves once an engine that did not answer is known to be gone, or is not. */
-  readonly failed: (engine: Engine) => Promise<void>
-  readonly close: () => Promise<void>
-}
-
-const inFolder =
-  (folder: string, anew: boolean): TE.TaskEither<ViewsUnavailable, Door> =>
-  async () => {
-    const first = await openChdb(folder)()
-    const isDamaged = E.isLeft(first) && first.left.kind === 'not-started'
-    const started = anew && isDamaged && emptyFolder(folder) ? await openChdb(folder)() : first
-    if (E.isLeft(started)) return started
-    const chdb = started.right
-    let current: { readonly pid: number; readonly engine: Engine } | null = null
-    const engine = async (): Promise<E.Either<ViewsUnavailable, Engine>> => {
-      const address = await chdb.address()
-      if (E.isLeft(address)) return address
-      const { url, password, pid } = address.right
-      if (current?.pid !== pid) {
-        // Its process is gone, and so is every connection that it had.
-        void current?.engine.close()
-        current = { pid, engine: openEngine({ url, user: 'default', password, database }, folder) }
-      }
-      return E.right(current.engine)
-    }
-    return E.right({
-      kind: 'chdb',
-      place: folder,
-      engine,
-      chdb,
-      failed: () => (current === null ? Promise.resolve() : chdb.gone(current.pid)),
-      close: async () => {
-        await current?.engine.close()
-        await chdb.close()
-      },
-    })
-  }
-
-const atServer =
-  (address: EngineAddress): TE.TaskEither<ViewsUnavailable, Door> =>
-  () => {
-    const place = `ClickHouse at ${address.url}`
-    try {
-      const engine = openEngine(address, place)
-      return Promise.resolve(
-        E.right({
-          kind: 'server',
-          place,
-          engine: () => Promise.resolve(E.right(engine)),
-          chdb: null,
-          failed: () => Promise.resolve(),
-          close: engine.close,
-        }),
-      )
-    } catch {
-      return Promise.resolve(
-        E.left(unavailable('refused', `${address.url} is no address of a server`, 'give one: http://HOST:8123')),
-      )
-    }
-  }
-
-const using = async <A>(door: Door, work: (engine: Engine) => Promise<A>): Promise<E.Either<ViewsUnavailable, A>> => {
-  const engine = await door.engine()
-  if (E.isLeft(engine)) return engine
-  try {
-    const done = await work(engine.right)
-    door.chdb?.answered()
-    return E.right(done)
-  } catch (cause) {
-    const fault = viewsFault(cause, door.place)
-    if (fault.kind === 'unreachable') await door.failed(engine.right)
-    return E.left(fault)
-  }
+/** The same views for another thread than the one that keeps them. To close them does nothing to what they are lent from. */
+export const borrowViews = ({ described, lender }: LentViews): ClickHouseViews => {
+  const { engine, kind, place, tableFunctions } = described
+  return new OpenedViews(borrowedDoor(lender, kind, place), released, engine, new Set(tableFunctions))
 }
 
 class OpenedViews implements ClickHouseViews {
@@ -177,8 +115,8 @@ class OpenedViews implements ClickHouseViews {
     this.#tableFunctions = tableFunctions
   }
 
-  readonly pid = (): number | null => this.#door.chdb?.pid() ?? null
-  readonly restarts = (): number => this.#door.chdb?.restarts() ?? 0
+  readonly pid = (): number | null => this.#door.pid()
+  readonly restarts = (): number => this.#door.restarts()
 
   readonly projected: Views['projected'] = () => () =>
     using(this.#door, async (engine) => {
@@ -215,7 +153,7 @@ class OpenedViews implements ClickHouseViews {
           return E.right(await engine.right.read(query.right, limits, parameters))
         } catch (cause) {
           const fault: ViewsUnavailable | QueryRefused = queryFault(cause, this.#door.place)
-          if (fault.kind === 'unreachable') await this.#door.failed(engine.right)
+          if (fault.kind === 'unreachable') await this.#door.failed()
           return E.left(fault)
         }
       } finally {
@@ -225,6 +163,15 @@ class OpenedViews implements ClickHouseViews {
 
   readonly contents: ClickHouseViews['contents'] = () => () => using(this.#door, contentsOf)
   readonly sizes: ClickHouseViews['sizes'] = () => () => using(this.#door, sizesOf)
+  readonly lent: ClickHouseViews['lent'] = () => ({
+    lender: this.#door.lender,
+    described: {
+      kind: this.kind,
+      place: this.#door.place,
+      engine: this.engine,
+      tableFunctions: [...this.#tableFunctions],
+    },
+  })
 
   readonly close = async (): Promise<void> => {
     await this.#writes

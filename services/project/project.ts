@@ -18,19 +18,31 @@ export interface ProjectorOptions {
   /** Between two attempts to reach views that are not there; ms, doubled from the first to the last. */
   readonly backOffMinMs?: number
   readonly backOffMaxMs?: number
+  /** Called when it stands otherwise than before. */
+  readonly moved?: () => void
 }
 
 /** How far the views are. */
-export interface ProjectorStatus {
+export interface Standing {
   /** Last position whose rows are in; -1 for none, or not known yet. */
   readonly projected: number
   /** Last position that was read. */
   readonly told: number
-  /** How long the oldest of what was read and is not in has waited, ms. */
-  readonly lagMs: number
+  /** When the oldest came of what was read and is not in; null: all is in. */
+  readonly since: number | null
   /** What is in the way now; null: nothing. */
   readonly fault: ProjectFault | null
 }
+
+export interface ProjectorStatus extends Omit<Standing, 'since'> {
+  /** How long the oldest of what was read and is not in has waited, ms. */
+  readonly lagMs: number
+}
+
+export const statusAt = ({ fault, projected, since, told }: Standing, now: number): ProjectorStatus => ({
+  ...{ fault, projected, told },
+  lagMs: since === null ? 0 : Math.max(0, now - since),
+})
 
 const lingerMs = 50
 const backOffMinMs = 100
@@ -71,17 +83,20 @@ export class Projector {
     this.log = log
     this.views = views
     this.clock = clock
-    this.options = { lingerMs, backOffMinMs, backOffMaxMs, ...options }
+    this.options = { lingerMs, backOffMinMs, backOffMaxMs, moved: () => undefined, ...options }
     this.underWaySince = clock.now()
     this.running = this.run()
   }
 
   status(): ProjectorStatus {
-    const since = this.underWaySince ?? this.waitingSince
+    return statusAt(this.standing(), this.clock.now())
+  }
+
+  standing(): Standing {
     return {
       projected: this.written,
       told: this.state?.told ?? -1,
-      lagMs: since === null ? 0 : Math.max(0, this.clock.now() - since),
+      since: this.underWaySince ?? this.waitingSince,
       fault: this.viewsFault ?? this.logFault,
     }
   }
@@ -138,7 +153,10 @@ export class Projector {
   private async begin(): Promise<boolean> {
     const resumed = await resume(this.log, this.views)()
     this.viewsFault = E.isLeft(resumed) ? resumed.left : null
-    if (E.isLeft(resumed)) return false
+    if (E.isLeft(resumed)) {
+      this.options.moved()
+      return false
+    }
     this.state = resumed.right
     this.written = resumed.right.told
     this.underWaySince = null
@@ -154,6 +172,7 @@ export class Projector {
     this.subscription = this.log.subscribe(checkpoint, (batch) => this.take(batch))
     this.subscription.ended.catch((cause: unknown) => {
       this.logFault = faultOf(cause)
+      this.options.moved()
       if (this.logFault.kind === 'damaged' || this.logFault.kind === 'closed') return
       setTimeout(() => {
         this.subscribe(this.longer(waitMs))
@@ -167,6 +186,7 @@ export class Projector {
     this.logFault = null
     this.waitingSince ??= this.clock.now()
     const told = tell(this.state, batch)
+    this.options.moved()
     this.wake()
     if (E.isLeft(told)) throw new Error(told.left.reason, { cause: told.left })
   }
@@ -192,6 +212,7 @@ export class Projector {
       const done = await this.views.write(upTo, tables)()
       if (E.isRight(done)) break
       this.viewsFault = done.left
+      this.options.moved()
       if (this.stopping && ++attempts >= drainAttemptsMax) return
       await this.rest(this.stopping ? this.options.backOffMinMs : waitMs)
     }
@@ -244,13 +265,14 @@ export class Projector {
   }
 
   private changed(): void {
+    this.options.moved()
     const told = [...this.waiters]
     this.waiters.clear()
     for (const tellOne of told) tellOne()
   }
 }
 
-const busy: LogUnavailable = {
+export const busy: LogUnavailable = {
   type: 'LogUnavailable',
   kind: 'busy',
   reason: 'the views are being built again already, or the projection is being stopped',

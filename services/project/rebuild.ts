@@ -86,7 +86,7 @@ const builtAnew =
 
 const nothing = { rows: 0, hash: '' }
 
-const compared = (
+export const compared = (
   before: ReadonlyArray<TableContent>,
   after: ReadonlyArray<TableContent>,
 ): ReadonlyArray<RebuiltTable> => {
