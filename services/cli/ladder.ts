@@ -8,6 +8,7 @@ interface LadderFlags extends QueryFlags {
   readonly daily?: true
   readonly from?: string
   readonly to?: string
+  readonly at?: string
 }
 
 /** Hours that are shown where nobody says which. */
@@ -21,17 +22,21 @@ export const registerLadder: Register = (program, context) => {
     .option('--daily', `by day (default: by hour, the last ${lastHours} unless --from says more)`)
     .option('--from <time>', 'from the hour or day that holds it')
     .option('--to <time>', 'up to then')
+    .option('--at <time>', 'the hour or day that holds it')
     .addHelpText('after', examples)
   answerQuery<LadderFlags>(command, context, { claims: 'ladder', sql, columns })
 }
 
-const sql = (session: Parameters<typeof cellIs>[0], { daily, from, to }: LadderFlags): string => {
+const sql = (session: Parameters<typeof cellIs>[0], { at, daily, from, to }: LadderFlags): string => {
   const [unit, view] = daily === true ? ['day', 'ladder_daily'] : ['hour', 'ladder_hourly']
   const conditions = [
     cellIs(session),
     ...(from === undefined
       ? []
       : [`${unit}_at >= toStartOf${daily === true ? 'Day' : 'Hour'}(${instantLiteral(from, '--from')})`]),
+    ...(at === undefined
+      ? []
+      : [`${unit}_at = toStartOf${daily === true ? 'Day' : 'Hour'}(${instantLiteral(at, '--at')})`]),
     ...(to === undefined ? [] : [`${unit}_at < ${instantLiteral(to, '--to')}`]),
   ]
   const newest = daily === true || from !== undefined ? '' : ` DESC LIMIT ${lastHours}`

@@ -1,17 +1,28 @@
+import { waitsAt } from '../../infra/clickhouse/schema/waits-view.ts'
+import { instantFrom } from './instant.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import type { QueryFlags } from './sql.ts'
 import { answerQuery, cellIs, durationCell } from './view-query.ts'
+
+interface WaitsFlags extends QueryFlags {
+  readonly at?: string
+}
 
 /** Registers `waits`. */
 export const registerWaits: Register = (program, context) => {
   const command = program
     .command('waits')
     .description('how long workloads waited for their first start, by class')
+    .option('--at <time>', 'as things stood then (default: the end of the log)')
     .addHelpText('after', examples)
-  answerQuery<QueryFlags>(command, context, {
+  answerQuery<WaitsFlags>(command, context, {
     claims: 'waits',
-    sql: (session) => `SELECT * EXCEPT (cell) FROM waits WHERE ${cellIs(session)} ORDER BY class`,
+    sql: (session, { at }) => {
+      const instant = instantFrom(at)
+      const waits = instant === null ? 'waits' : `(${waitsAt(instant)})`
+      return `SELECT * EXCEPT (cell) FROM ${waits} WHERE ${cellIs(session)} ORDER BY class`
+    },
     columns: () => columns,
   })
 }
@@ -41,4 +52,5 @@ queue that is stuck cannot make the second look better.
 
 Examples:
   leasehold waits
+  leasehold waits --at 2026-08-14T00:00:00Z
   leasehold waits -o csv --data .leasehold/demo`

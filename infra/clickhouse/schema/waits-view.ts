@@ -39,6 +39,29 @@ const columns = (prefix: string, of: string) =>
     [`${prefix}_max_ms`, 'Nullable(Int64)', `Longest of their waits, ms`],
   ] as const
 
+/** @param workloads a query that gives `cell`, `class`, `first_started_ms`, `ended_ms` and the `wait` of each workload, ms */
+const waitsOver = (workloads: string): string => `SELECT cell, class, ${figures('s', 'started')},
+  ${figures('a', 'all')}, never_started
+FROM (
+  SELECT cell, class, arraySort(groupArrayIf(wait, isNotNull(first_started_ms))) AS s,
+    arraySort(groupArrayIf(wait, isNotNull(first_started_ms) OR isNull(ended_ms))) AS a,
+    countIf(isNull(first_started_ms) AND isNotNull(ended_ms)) AS never_started
+  FROM (${workloads}) GROUP BY cell, class
+)`
+
+/** The same figures as they stood at an instant, ms since 1970, from the view of workloads. */
+export const waitsAt = (at: number): string => {
+  const untilThen = (column: string): string => {
+    const ms = `toUnixTimestamp64Milli(${column})`
+    return `if(${ms} <= ${at}, ${ms}, NULL)`
+  }
+  return waitsOver(`
+    SELECT cell, class, ${untilThen('first_started_at')} AS first_started_ms, ${untilThen('ended_at')} AS ended_ms,
+      assumeNotNull(ifNull(first_started_ms, least(${at}, toUnixTimestamp64Milli(now_at))) - toUnixTimestamp64Milli(submitted_at)) AS wait
+    FROM workloads ANY LEFT JOIN (SELECT cell, now_at FROM cells) AS c USING (cell)
+    WHERE toUnixTimestamp64Milli(submitted_at) <= ${at}`)
+}
+
 export const waits: ViewDefinition = {
   view: 'waits',
   comment:
@@ -50,16 +73,8 @@ export const waits: ViewDefinition = {
     ...columns('all', 'have started or still wait'),
     ['never_started', 'UInt64', 'Workloads that were refused, or over before they started: in no figure of waits'],
   ],
-  select: `SELECT cell, class, ${figures('s', 'started')},
-  ${figures('a', 'all')}, never_started
-FROM (
-  SELECT cell, class, arraySort(groupArrayIf(wait, isNotNull(first_started_ms))) AS s,
-    arraySort(groupArrayIf(wait, isNotNull(first_started_ms) OR isNull(ended_ms))) AS a,
-    countIf(isNull(first_started_ms) AND isNotNull(ended_ms)) AS never_started
-  FROM (
+  select: waitsOver(`
     SELECT cell, class, first_started_ms, ended_ms,
       assumeNotNull(ifNull(first_started_ms, greatest(now_ms, submitted_ms)) - submitted_ms) AS wait
-    FROM workload_rows FINAL ANY LEFT JOIN (SELECT cell, now_ms FROM cell_rows FINAL) AS c USING (cell)
-  ) GROUP BY cell, class
-)`,
+    FROM workload_rows FINAL ANY LEFT JOIN (SELECT cell, now_ms FROM cell_rows FINAL) AS c USING (cell)`),
 }
