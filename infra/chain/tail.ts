@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../domain/ports/event-log.ts'
 
-/** Events that are kept; whoever is further behind reads the log. */
-const tailEventsMax = 8_192
+/** Events that are kept; whoever is further behind reads the log. More of them would outlive two collections of garbage. */
+const tailEventsMax = 2_048
 
 /**
  * The newest events, as they were appended by this process: those who follow it closely need not read and parse what

@@ -6,7 +6,7 @@ import type { Clock } from '../../domain/ports/clock.ts'
 import type { AppendFault, EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { Answer } from './answer.ts'
 import { reasonOf, type DeadLetters } from './dead-letters.ts'
-import { factLines } from './fact-lines.ts'
+import { factLines, gathered } from './fact-lines.ts'
 import { ingest, knownIn, letterOf, takeFact, type FactWriter } from './ingest.ts'
 
 export interface IntakeParts {
@@ -60,7 +60,7 @@ export class FactIntake {
   }
 
   /**
-   * NDJSON of CloudEvents. Reads no further than it has decided.
+   * NDJSON of CloudEvents. Reads at most one chunk further than it has decided.
    * @param answered told of each line that is not blank, in order, once it is durable
    */
   stream(
@@ -73,7 +73,14 @@ export class FactIntake {
         answered(answers)
         return Promise.resolve()
       }
-      const ended = await ingest(factLines(bytes), { log, stream, writer: request(), deadLetters, clock, answer })
+      const ended = await ingest(gathered(factLines(bytes)), {
+        log,
+        stream,
+        writer: request(),
+        deadLetters,
+        clock,
+        answer,
+      })
       return E.isLeft(ended) ? unavailable(ended.left) : ended
     }
   }

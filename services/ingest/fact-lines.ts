@@ -36,6 +36,55 @@ export async function* factLines(source: AsyncIterable<Uint8Array>): AsyncGenera
   if (last !== null) yield [last]
 }
 
+/** What is gathered at most before it is handed on. */
+const gatheredLinesMax = 1_000
+const gatheredCharsMax = 1_048_576
+
+/**
+ * What has come by now goes on together, because each batch costs a flush to the disk. It waits for nothing that has not
+ * come, and reads one batch ahead at most.
+ * @throws what `batches` throws, once what came before has been handed on
+ */
+export async function* gathered(
+  batches: AsyncGenerator<ReadonlyArray<FactLine>>,
+): AsyncGenerator<ReadonlyArray<FactLine>> {
+  let lines: FactLine[] = []
+  let chars = 0
+  let next: ReturnType<typeof batches.next> | null = null
+  try {
+    for (;;) {
+      next ??= batches.next()
+      // It is awaited later, perhaps only after it has failed.
+      next.catch(() => undefined)
+      const came = lines.length === 0 ? await next : await Promise.race([next, nothingYet()]).catch(() => null)
+      if (came?.done === true) break
+      if (came !== null) {
+        next = null
+        for (const line of came.value) {
+          lines.push(line)
+          chars += charsOf(line)
+        }
+        if (lines.length < gatheredLinesMax && chars < gatheredCharsMax) continue
+      }
+      yield lines
+      lines = []
+      chars = 0
+    }
+    if (lines.length > 0) yield lines
+  } finally {
+    // Not awaited: it may be waiting for what never comes.
+    batches.return(undefined).catch(() => undefined)
+  }
+}
+
+/** A turn in which sockets are read has gone by. */
+const nothingYet = (): Promise<null> =>
+  new Promise((resolve) => {
+    setImmediate(() => setImmediate(resolve, null))
+  })
+
+const charsOf = (line: FactLine): number => ('text' in line ? line.text.length : headBytes)
+
 export const excerptOf = (text: string): LineExcerpt => ({
   bytes: Buffer.byteLength(text),
   sha256: hash('sha256', text),

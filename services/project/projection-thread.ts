@@ -60,9 +60,11 @@ port.on('message', (message: ToThread) => {
       asked.delete(message.ask)
       return
     case 'rebuild':
-      void projector.rebuild()().then((built) => {
-        say({ type: 'built', built })
-      })
+      void projector
+        .rebuild()()
+        .then((built) => {
+          say({ type: 'built', built })
+        })
       return
     case 'stop':
       void projector

@@ -102,7 +102,7 @@ it('should drop views that cannot be read and build them anew when that is asked
   const parts = { log, folder, place: { folder: join(folder, 'views') }, clock: systemClock }
   const first = new AttachedViews(parts)
   await expect.poll(async () => (await first.status())?.projected, { timeout: 20_000 }).toBe(events.length - 1)
-  const held = await right(E.isRight(first.views) ? first.views.right.contents() : () => Promise.resolve(first.views))
+  const held = await right((await right(() => Promise.resolve(first.views))).contents())
   await first.stop()
   damage(parts.place.folder)
   const second = new AttachedViews(parts)
