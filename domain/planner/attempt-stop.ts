@@ -1,7 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { PlacementPart } from '../fleet/fleet.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
-import { commandsOf } from '../policy/allocation-policy.ts'
+import { commandsOf, standingOf } from '../policy/allocation-policy.ts'
 import type { Cell } from './cell.ts'
 import type {
   AttemptStopped,
@@ -11,6 +11,7 @@ import type {
   CommandIssued,
   NodeHealth,
   NodeHealthChanged,
+  PolicyActivated,
 } from './cell-event.ts'
 import type { CellRejection } from './decide.ts'
 import { startCommandOf, type Run, type Workload } from './workload.ts'
@@ -96,6 +97,15 @@ const concludeOpen = (
 export const evicted = (workload: Workload, at: EpochMs): AttemptStopped =>
   stopped(workload, at, 'evicted', true, workload.run!.open!.rule)
 
+/** What was only advised is not there: a pool that is automated now starts it like anything else. */
+export const withdrawAdvice = ({ at, data }: PolicyActivated, cell: Cell): ReadonlyArray<AttemptStopped> => {
+  if (standingOf(data.document, cell.name) !== 'automate') return []
+  return [...cell.workloads.values()]
+    .filter(({ run }) => run !== null && !run.commanded)
+    .sort((a, b) => a.seq - b.seq)
+    .map((workload) => stopped(workload, at, 'only-advised', true, 'spec.mode'))
+}
+
 /** Attempts that have to leave a node, or a device of it, whose health changes now. */
 export const leaveNode = ({ at, data }: NodeHealthChanged, cell: Cell): ReadonlyArray<CellDecision> => {
   if (data.health !== 'draining' && data.health !== 'failed') return []
@@ -104,10 +114,14 @@ export const leaveNode = ({ at, data }: NodeHealthChanged, cell: Cell): Readonly
   const decisions: CellDecision[] = []
   for (const workload of [...cell.runningOn(node)].sort((a, b) => a.seq - b.seq)) {
     const run = workload.run!
-    if (run.confirmed && run.open === null) decisions.push(...leave(cell, workload, run, at, changed))
+    // Off what has failed it goes at once, whatever it has been asked before but to stop.
+    const mayWait = run.open !== null && (data.health === 'draining' || !isMild(run.open))
+    if (run.confirmed && !mayWait) decisions.push(...leave(cell, workload, run, at, changed))
   }
   return decisions
 }
+
+const isMild = ({ verb }: NonNullable<Run['open']>): boolean => verb === 'checkpoint' || verb === 'shrink'
 
 interface Changed {
   readonly node: number

@@ -166,12 +166,15 @@ export type CommandIssued = Message<
     readonly workload: string
   }
 >
-/** Its devices are free again. `requeued`: it waits once more, at its old place; else nothing is left of it. */
+/**
+ * Its devices are free again. `only-advised`: its pool is automated now, and nobody was asked to start it. `requeued`: it waits once more, at its old
+ * place; else nothing is left of it.
+ */
 export type AttemptStopped = Message<
   'AttemptStopped',
   {
     readonly attempt: number
-    readonly outcome: 'cancelled' | 'evicted' | 'not-started'
+    readonly outcome: 'cancelled' | 'evicted' | 'not-started' | 'only-advised'
     readonly requeued: boolean
     readonly rule: string
     readonly workload: string

@@ -15,6 +15,8 @@ interface WorkloadSnapshot {
   readonly queue: string
   readonly request: PlacementRequest
   readonly checkpointed: boolean
+  readonly queuedAt: EpochMs
+  readonly waitedBeforeMs: DurationMs
   readonly resumes: boolean
   readonly run: (Omit<Run, 'parts'> & { readonly parts: ReadonlyArray<LeasePart> }) | null
   readonly seq: number
@@ -72,6 +74,8 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
       queue: workload.queue.name,
       request: workload.shape.request,
       checkpointed: workload.checkpointed,
+      queuedAt: workload.queuedAt,
+      waitedBeforeMs: workload.waitedBeforeMs,
       resumes: workload.resumes,
       run: workload.run && { ...workload.run, parts: workload.run.parts.map((part) => fleet.partNamed(part)) },
       seq: workload.seq,
@@ -97,6 +101,8 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
     const workload = enqueue(cell, given)
     workload.attempt = given.attempt
     workload.checkpointed = given.checkpointed
+    workload.queuedAt = given.queuedAt
+    workload.waitedBeforeMs = given.waitedBeforeMs
     workload.resumes = given.resumes
     workload.startsFailed = given.startsFailed
     if (run === null) {

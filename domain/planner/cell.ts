@@ -4,7 +4,7 @@ import { DemandSeen, FragmentationMeasure } from '../fleet/fragmentation.ts'
 import { Placer } from '../fleet/placer.ts'
 import { ShapeTable, type Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
-import type { EpochMs } from '../kernel/units.ts'
+import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import { standingOf, type AllocationPolicy, type Mode } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type {
@@ -22,7 +22,7 @@ import type {
 import { EndIndex } from './end-index.ts'
 import type { Line } from './line.ts'
 import { WaitingQueue } from './waiting-queue.ts'
-import { endedByEviction, type Run, type Workload } from './workload.ts'
+import { endedByEviction, waitedBy, type Run, type Workload } from './workload.ts'
 
 /**
  * State of one cell, folded from its stream: the fleet, what waits, what runs, and the policy. `evolve` alone changes
@@ -179,7 +179,7 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       issue(cell, event)
       break
     case 'AttemptStopped':
-      stop(cell, event.data)
+      stop(cell, event)
       break
     case 'LeaseShrunk':
       shrink(cell, event.data)
@@ -250,6 +250,8 @@ export const enqueue = (
     estimateMs: given.estimateMs,
     submittedAt: given.submittedAt,
     terms: given.terms,
+    queuedAt: given.submittedAt,
+    waitedBeforeMs: 0 as DurationMs,
     attempt: 0,
     checkpointed: false,
     resumes: false,
@@ -363,7 +365,7 @@ const issue = (cell: Cell, { at, data }: CommandIssued): void => {
   workload.run = { ...run, open: { ...data, issuedAt: at }, issued: run.issued + 1 }
 }
 
-const stop = (cell: Cell, { outcome, requeued, workload: id }: AttemptStopped['data']): void => {
+const stop = (cell: Cell, { at, data: { outcome, requeued, workload: id } }: AttemptStopped): void => {
   const workload = known(cell, id)
   vacate(cell, workload)
   if (outcome === 'not-started') workload.startsFailed++
@@ -371,6 +373,8 @@ const stop = (cell: Cell, { outcome, requeued, workload: id }: AttemptStopped['d
     cell.workloads.delete(id)
     return
   }
+  workload.waitedBeforeMs = waitedBy(workload, at)
+  workload.queuedAt = at
   workload.run = null
   standInLine(cell, workload)
   cell.fresh.add(workload)

@@ -2,7 +2,7 @@ import { either as E } from 'fp-ts'
 import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import type { Decider } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
-import { cancel, conclude, evicted, leaveNode } from './attempt-stop.ts'
+import { cancel, conclude, evicted, leaveNode, withdrawAdvice } from './attempt-stop.ts'
 import { Cell, evolve } from './cell.ts'
 import type {
   CellDecision,
@@ -34,7 +34,7 @@ export const decide = (input: CellInput, cell: Cell): E.Either<CellRejection, Re
     case 'NodeHealthChanged':
       return changeHealth(input, cell)
     case 'PolicyActivated':
-      return input.data.hash === cell.policyHash ? repeated : nothing
+      return input.data.hash === cell.policyHash ? repeated : E.right(withdrawAdvice(input, cell))
     case 'WorkloadSubmitted':
       return submit(input, cell)
     case 'AttemptEnded': {

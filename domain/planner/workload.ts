@@ -19,6 +19,9 @@ export interface Workload {
   readonly estimateMs: DurationMs | null
   readonly submittedAt: EpochMs
   readonly terms: WorkloadTerms
+  /** When it came into its queue for the last time, and how long it had waited before that. */
+  queuedAt: EpochMs
+  waitedBeforeMs: DurationMs
   attempt: number
   /** A checkpoint was made when it was asked for: the next attempt goes on from there. */
   checkpointed: boolean
@@ -60,6 +63,10 @@ export interface Run {
 }
 
 export type OpenCommand = CommandIssued['data'] & { readonly issuedAt: EpochMs }
+
+/** How long it has waited by then, in all: while it ran it did not. */
+export const waitedBy = ({ queuedAt, run, waitedBeforeMs }: Workload, now: EpochMs): DurationMs =>
+  (waitedBeforeMs + Math.max(0, (run?.startedAt ?? now) - queuedAt)) as DurationMs
 
 /** Id of the command by which its attempt starts. */
 export const startCommandOf = ({ id, attempt, resumes }: Pick<Workload, 'id' | 'attempt' | 'resumes'>): string =>

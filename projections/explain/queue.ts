@@ -1,6 +1,7 @@
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
+import { waitedBy } from '../../domain/planner/workload.ts'
 
 /** One that waits. Times in ms, GPU in thousandths. */
 export interface QueueRow {
@@ -15,6 +16,7 @@ export interface QueueRow {
   /** Of each device. */
   readonly needMemoryMib: number
   readonly submittedAt: EpochMs
+  /** In all: not while it ran. */
   readonly waitedMs: DurationMs
   /** Null until a pass has looked at it. */
   readonly code: ReasonCode | null
@@ -59,7 +61,7 @@ export const queueOf = (cell: Cell, only: string | null, limit: number): QueueAn
         needMilli: workload.shape.needMilli,
         needMemoryMib: workload.shape.request.memoryMib,
         submittedAt: workload.submittedAt,
-        waitedMs: (cell.now - workload.submittedAt) as DurationMs,
+        waitedMs: waitedBy(workload, cell.now),
         code: workload.hold?.code ?? null,
         projectedStartAt: workload.hold?.projectedStartAt ?? null,
       })

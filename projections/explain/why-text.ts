@@ -25,14 +25,14 @@ const runningLines = (why: Running) => [
     : `It is expected to end ${instantText(why.expectedEndAt)} (in ${durationText(why.expectedEndAt - why.at)}).`,
 ]
 
-const headText = ({ workload, at, startedAt, submittedAt, attempt, phase }: Running): string => {
+const headText = ({ workload, at, startedAt, waitedMs, attempt, phase }: Running): string => {
   const does = {
     advised: 'is advised to run',
     starting: 'starts',
     running: 'runs',
     stopping: 'is being stopped, and runs',
   }
-  return `${workload} ${does[phase]} since ${instantText(startedAt)} (${durationText(at - startedAt)}), attempt ${attempt}; it waited ${durationText(startedAt - submittedAt)}.`
+  return `${workload} ${does[phase]} since ${instantText(startedAt)} (${durationText(at - startedAt)}), attempt ${attempt}; it waited ${durationText(waitedMs)}.`
 }
 
 const askedText = ({ command, because, deadlineAt, at, standing }: Running): string => {
@@ -52,7 +52,7 @@ const standingText = (standing: Why['standing']): string =>
   })[standing]
 
 const waitingLines = (why: Waiting): ReadonlyArray<string> => [
-  `${why.workload} waits in queue ${why.queue}, position ${why.position}, for ${durationText(why.at - why.submittedAt)} (as of ${instantText(why.at)}).`,
+  `${why.workload} waits in queue ${why.queue}, position ${why.position}, for ${waitText(why)} (as of ${instantText(why.at)}).`,
   `Reason     ${why.code ?? 'PendingEvaluation'}: ${reasonText(why)}`,
   ...(decides(why) ? [] : [`Standing   the pool is ${standingText(why.standing)}: nothing starts there.`]),
   ...(why.rule === null ? [] : [`Rule       ${why.rule}, policy ${why.policy?.slice(0, 12) ?? '-'}`]),
@@ -60,11 +60,19 @@ const waitingLines = (why: Waiting): ReadonlyArray<string> => [
   `Projected  ${projectionText(why)}`,
 ]
 
+/** What was stopped waits once more. */
+const waitText = ({ at, queuedAt, submittedAt, waitedMs }: Waiting): string =>
+  queuedAt === submittedAt
+    ? durationText(waitedMs)
+    : `${durationText(at - queuedAt)} since it was stopped, ${durationText(waitedMs)} in all`
+
 const decides = ({ standing }: Waiting): boolean => standing === 'automate' || standing === 'advise'
 
 const reasonText = (why: Waiting): string => {
   const needs = needsText(why)
-  const free = `${gpusText(why.freeMilli)} free in total`
+  const idle = why.outOfServiceMilli
+  const beside = idle === 0 ? '' : ` (beside ${gpusText(idle)} on nodes that take nothing: see \`leasehold fleet\`)`
+  const free = `${gpusText(why.freeMilli)} free in total${beside}`
   // What is not counted in thousandths cannot be held against how many are free.
   const counted = why.needMilli > 0
   const places = counted ? `${free}, ${largestText(why)} in one place` : 'no place has all of it free'
@@ -79,6 +87,8 @@ const reasonText = (why: Waiting): string => {
       return `it needs ${needs} and would fit, but would still run when the head of the queue is due to start there.`
     case 'Misconfigured':
       return `the policy has no queue ${why.queue}.`
+    case null:
+      return `no pass has looked at it yet: it needs ${needs}; ${free}. \`leasehold up\` decides.`
     default:
       return `it needs ${needs}; ${free}.`
   }

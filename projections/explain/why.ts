@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../domain/kernel/units.ts'
+import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { LeasePart } from '../../domain/planner/cell-event.ts'
 import type { CommandCause } from '../../domain/planner/command.ts'
@@ -6,7 +6,7 @@ import { openCommand } from '../../domain/planner/open-commands.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
-import type { Workload } from '../../domain/planner/workload.ts'
+import { waitedBy, type Workload } from '../../domain/planner/workload.ts'
 
 /** Ids of those ahead that are named; how many there are is told beside them. */
 export const aheadNamedMax = 10
@@ -23,6 +23,10 @@ export type Why = {
   /** Of each device. */
   readonly needMemoryMib: number
   readonly submittedAt: EpochMs
+  /** In all: not while it ran. */
+  readonly waitedMs: DurationMs
+  /** GPU milli that nobody uses on nodes or devices that take nothing: cordoned, draining or failed. */
+  readonly outOfServiceMilli: number
   /** What the policy lets the pool do: where nothing is decided, nothing starts. */
   readonly standing: Cell['standing']
 } & (
@@ -33,6 +37,8 @@ export type Why = {
       readonly rule: string | null
       readonly policy: string | null
       readonly heldSince: EpochMs | null
+      /** Since when it waits, this time. */
+      readonly queuedAt: EpochMs
       /** 1 is the head of its queue. */
       readonly position: number
       /** Those before it in its queue, nearest to the head first. */
@@ -79,6 +85,8 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
     needMilli: shape.needMilli,
     needMemoryMib: shape.request.memoryMib,
     submittedAt,
+    waitedMs: waitedBy(workload, cell.now),
+    outOfServiceMilli: outOfService(cell),
     standing: cell.standing,
   }
   if (run === null) return { ...common, ...waiting(cell, workload, projection) }
@@ -105,6 +113,17 @@ const phaseOf = ({ run }: Workload): Extract<Why, { readonly state: 'running' }>
   return run!.commanded ? 'starting' : 'advised'
 }
 
+const outOfService = ({ fleet }: Cell): number => {
+  let milli = 0
+  fleet.nodes.forEach(({ devices }, node) => {
+    const first = fleet.firstDevice[node]!
+    const ready = fleet.health[node] === 'ready'
+    for (let device = first; device < first + devices; device++)
+      if (!ready || fleet.deviceHealth[device] !== 0) milli += fleet.deviceFree[device]!
+  })
+  return milli
+}
+
 const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell, workload.id)) => {
   const { hold, shape, queue } = workload
   const ahead: string[] = []
@@ -117,6 +136,7 @@ const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell
     rule: hold?.rule ?? null,
     policy: cell.policyHash,
     heldSince: hold?.since ?? null,
+    queuedAt: workload.queuedAt,
     position: aheadCount + 1,
     ahead,
     aheadCount,

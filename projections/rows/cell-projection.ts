@@ -28,7 +28,7 @@ export class CellProjection {
   /** @throws broken invariant on an event that does not follow from those before it */
   follow(stored: StoredEvent): void {
     const { cell, level, sink } = this
-    const event = stored.message as unknown as CellEvent
+    const event = inTime(stored.message as unknown as CellEvent, cell)
     if (event.at > cell.now) level.settle(sink)
     const before = this.nodesOf(event)
     evolve(cell, event)
@@ -80,3 +80,7 @@ export class CellProjection {
     }
   }
 }
+
+/** What is told late changes nothing before it was told; but for how long somebody has waited. */
+const inTime = (event: CellEvent, { now }: Cell): CellEvent =>
+  event.at < now && event.type !== 'WorkloadSubmitted' ? { ...event, at: now } : event

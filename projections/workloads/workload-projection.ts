@@ -215,9 +215,10 @@ export class WorkloadProjection {
   private stop({ at, data }: AttemptStopped, position: number): void {
     const live = this.known({ data })
     const { outcome, requeued } = data
-    if (outcome === 'not-started' && live.attempt!.isFirst) live.firstStartedAt = null
+    const neverRan = outcome === 'not-started' || outcome === 'only-advised'
+    if (neverRan && live.attempt!.isFirst) live.firstStartedAt = null
     if (!requeued) {
-      this.over(live, at, position, { state: outcome === 'evicted' ? 'failed' : outcome }, outcome)
+      this.over(live, at, position, { state: endStates[outcome] }, outcome)
       return
     }
     this.leave(live, at, outcome, position)
@@ -291,3 +292,11 @@ const stateOf = ({ run }: Workload): string => {
   if (run.open?.verb === 'evict' || run.open?.verb === 'cancel') return 'stopping'
   return run.commanded && !run.confirmed ? 'starting' : 'running'
 }
+
+/** What is left of a workload whose attempt was stopped for good. */
+const endStates = {
+  cancelled: 'cancelled',
+  evicted: 'failed',
+  'not-started': 'not-started',
+  'only-advised': 'failed',
+} as const

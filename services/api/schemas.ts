@@ -35,9 +35,7 @@ export const errorSchema = object({
 
 const ordered: Members = { id: text, outcome: word('recorded', 'duplicate'), position: nullable(whole) }
 export const orderedSchema = object(ordered)
-export const submittedSchema = list(object({ ...ordered, workload: text }))
-
-export const stateSchema = object({
+const standing: Members = {
   workload: text,
   state: word(
     'waiting',
@@ -50,10 +48,12 @@ export const stateSchema = object({
     'cancelled',
     'not-started',
   ),
-  attempt: whole,
-  since: instant,
+  /** Of the reason why it waits or was refused. */
+  code: nullable(text),
   text,
-})
+}
+export const stateSchema = object({ ...standing, attempt: whole, since: instant })
+export const submittedSchema = list(object({ ...ordered, ...standing }))
 
 export const factsSchema = object({
   recorded: whole,
@@ -79,6 +79,8 @@ const asked: Members = {
   needMemoryMib: whole,
   submittedAt: instant,
   standing: standingSchema,
+  waitedMs: whole,
+  outOfServiceMilli: whole,
 }
 export const whySchema = variants(
   object({
@@ -88,6 +90,7 @@ export const whySchema = variants(
     rule: nullable(text),
     policy: nullable(text),
     heldSince: nullable(instant),
+    queuedAt: instant,
     position: whole,
     ahead: list(text),
     aheadCount: whole,

@@ -17,14 +17,16 @@ export const endBy = (event: CellEvent): Ended | { readonly state: 'requeued'; r
       const { attempt, outcome, workload } = event.data
       return ended(event, workload, attempt, outcome, `${outcome} ${instantText(event.at)}`)
     }
-    case 'WorkloadRefused':
-      return ended(event, event.data.workload, 0, 'refused', `refused ${instantText(event.at)}: ${eventText(event)}`)
+    case 'WorkloadRefused': {
+      const { code, workload } = event.data
+      return { ...ended(event, workload, 0, 'refused', `refused ${instantText(event.at)}: ${eventText(event)}`), code }
+    }
     case 'WorkloadCancelled':
       return ended(event, event.data.workload, 0, 'cancelled', `cancelled ${instantText(event.at)}`)
     case 'AttemptStopped': {
       const { attempt, outcome, requeued, workload } = event.data
       if (requeued) return { state: 'requeued', workload }
-      const state = outcome === 'evicted' ? 'failed' : outcome
+      const state = outcome === 'cancelled' || outcome === 'not-started' ? outcome : 'failed'
       const what = outcome === 'not-started' ? 'given up, as it did not start,' : outcome
       return ended(event, workload, attempt, state, `${what} ${instantText(event.at)}`)
     }
@@ -36,6 +38,7 @@ export const endBy = (event: CellEvent): Ended | { readonly state: 'requeued'; r
 const ended = ({ at }: CellEvent, workload: string, attempt: number, state: Ended['state'], text: string): Ended => ({
   workload,
   state,
+  code: null,
   attempt,
   since: at,
   text,
@@ -47,11 +50,11 @@ const ended = ({ at }: CellEvent, workload: string, attempt: number, state: Ende
  */
 export const stateIn = (cell: Cell, workload: Workload, changed: EpochMs | undefined): WorkloadState => {
   const { attempt, id, queue, run, submittedAt } = workload
-  const common = { workload: id, attempt }
+  const common = { workload: id, attempt, code: null }
   if (run === null) {
     const code = workload.hold?.code ?? 'PendingEvaluation'
     const text = `waits in queue ${queue.name}, position ${queue.ahead(workload) + 1}: ${code}`
-    return { ...common, state: 'waiting', since: changed ?? submittedAt, text }
+    return { ...common, state: 'waiting', code, since: changed ?? submittedAt, text }
   }
   const place = run.parts.map((part) => leaseText(cell.fleet.partNamed(part))).join('; ')
   const { open } = run

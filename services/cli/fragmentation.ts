@@ -43,6 +43,7 @@ const nodeColumn: Column<JsonObject> = { name: 'node', value: ({ node }) => node
 const columns: ReadonlyArray<Column<JsonObject>> = [
   { name: 'since', value: ({ at }) => instantCell(at), whole: true },
   milli('installed', 'installed_milli'),
+  milli('schedulable', 'schedulable_milli'),
   milli('allocated', 'allocated_milli'),
   milli('free', 'free_milli'),
   milli('placeable', 'placeable_milli'),

@@ -44,8 +44,12 @@ export const registerQueue: Register = (program, context) => {
               rows as ReadonlyArray<Row>,
               drawn.style.format === 'csv' ? plainColumns : columns,
             )
-            if (drawn.style.format === 'table' && rows.length === 0)
-              drawn.note(`Nothing waits at ${instantText(asOf)}; ${running} run.`)
+            if (drawn.style.format === 'table')
+              drawn.note(
+                rows.length === 0
+                  ? `Nothing waits at ${instantText(asOf)}; ${running} run.`
+                  : `As of ${instantText(asOf)}; ${running} run.`,
+              )
             if (more > 0) drawn.note(`... and ${more} more: --limit 0 shows all.`)
             return exitCodes.done
           }),

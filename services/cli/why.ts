@@ -1,11 +1,13 @@
+import { either as E } from 'fp-ts'
 import { whyText } from '../../projections/explain/why-text.ts'
+import type { WorkloadState } from '../api/desk.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
 import { terminalSafe, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
-import { verb } from './session.ts'
+import { verb, type Session } from './session.ts'
 import { addWatchFlag, watched, type WatchFlag } from './watch.ts'
 
 /** Registers `why`. */
@@ -26,7 +28,13 @@ export const registerWhy: Register = (program, context) => {
         const at = instantFrom(flags.at)
         return watched(session, flags.watch, (drawn) =>
           withDesk(drawn, {}, async (desk) => {
-            const why = await fromDesk(desk.why(id, at))
+            const asked = await desk.why(id, at)()
+            if (E.isLeft(asked) && asked.left.type === 'NotFound') {
+              // What has ended waits no longer, and how it ended is the answer.
+              const end = await desk.state(id)()
+              if (E.isRight(end)) return printEnd(drawn, end.right)
+            }
+            const why = await fromDesk(() => Promise.resolve(asked))
             if (drawn.style.format !== 'table') await drawn.printObject(why as unknown as JsonObject)
             else await drawn.write(whyText(why).split('\n').map(terminalSafe).join('\n'))
             return exitCodes.done
@@ -34,4 +42,10 @@ export const registerWhy: Register = (program, context) => {
         )
       }),
     )
+}
+
+const printEnd = async (session: Session, end: WorkloadState) => {
+  if (session.style.format === 'table') await session.write(`${terminalSafe(`${end.workload} ${end.text}.`)}\n`)
+  else await session.printObject(end as unknown as JsonObject)
+  return exitCodes.done
 }

@@ -4,6 +4,7 @@ import type { DurationMs, EpochMs } from '../../../domain/kernel/units.ts'
 import { Cell, evolve } from '../../../domain/planner/cell.ts'
 import type { CellDecision, CellInput, NodeHealth, WorkloadSubmitted } from '../../../domain/planner/cell-event.ts'
 import type { CommandOutcome, CommandVerb } from '../../../domain/planner/command.ts'
+import { waitedBy } from '../../../domain/planner/workload.ts'
 import { decide, type CellRejection } from '../../../domain/planner/decide.ts'
 import { OpenCommands } from '../../../domain/planner/open-commands.ts'
 import type { AllocationPolicy } from '../../../domain/policy/allocation-policy.ts'
@@ -279,6 +280,14 @@ describe('a node that fails', () => {
     life.conclude('first/1/evict/1')
     expect(life.waiting).toEqual(['first', 'third'])
   })
+  it('should be left at once by what is making a checkpoint, and not twice by what is being stopped', () => {
+    const life = busy(checkpoints)
+    life.health('a', 'draining')
+    expect(short(life.health('a', 'failed'))).toEqual(['first/1/evict/2 node-failed'])
+    expect(life.open).toEqual(['first/1/evict/2 node-failed'])
+    expect(life.health('a', 'draining')).toEqual([])
+    expect(life.health('a', 'failed')).toEqual([])
+  })
   it('should be left by those alone that hold the device that failed', () => {
     const life = new Life()
     for (const id of ['first', 'second']) life.submit(id, 4)
@@ -300,6 +309,38 @@ describe('a pool', () => {
     life.cancel('first')
     life.activate({ frozen: 'all' })
     expect(short(life.conclude('first/1/cancel/1'))).toEqual(['first/1 cancelled false'])
+  })
+})
+
+describe('advice', () => {
+  it('should be withdrawn when the pool is automated, and what it was about start in its turn', () => {
+    const life = new Life({ mode: 'advise' })
+    for (const id of ['first', 'second', 'third']) life.submit(id)
+    expect(life.running).toEqual(['first', 'second'])
+    expect(life.activate({ mode: 'observe' })).toEqual([])
+    expect(short(life.activate({}))).toEqual(['first/1 only-advised true', 'second/1 only-advised true'])
+    expect(life.waiting).toEqual(['first', 'second', 'third'])
+    life.tick()
+    expect(life.open).toEqual(['first/2/start admitted', 'second/2/start admitted'])
+  })
+})
+
+describe('waiting', () => {
+  it('should be counted while it waits and not while it runs, also after it was stopped', () => {
+    const life = busy()
+    const first = life.cell.workloads.get('first')!
+    const before = waitedBy(first, life.cell.now)
+    life.health('a', 'draining')
+    life.conclude('first/1/evict/1')
+    const requeued = life.cell.now
+    expect(waitedBy(first, requeued)).toBe(before)
+    life.tick()
+    expect(waitedBy(first, life.cell.now)).toBe(before + life.cell.now - requeued)
+    life.health('a', 'ready')
+    life.tick()
+    const started = first.run!.startedAt
+    life.tick()
+    expect(waitedBy(first, life.cell.now)).toBe(before + started - requeued)
   })
 })
 

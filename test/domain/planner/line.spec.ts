@@ -28,6 +28,8 @@ const workloadOf = (seq: number, queue: WaitingQueue, more: Partial<Workload> = 
   line: null,
   slot: -1,
   terms: unstatedTerms,
+  queuedAt: 0 as EpochMs,
+  waitedBeforeMs: 0 as DurationMs,
   checkpointed: false,
   resumes: false,
   startsFailed: 0,

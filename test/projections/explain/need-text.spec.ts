@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { EpochMs } from '../../../domain/kernel/units.ts'
+import type { DurationMs, EpochMs } from '../../../domain/kernel/units.ts'
 import type { CellEvent } from '../../../domain/planner/cell-event.ts'
 import { eventText } from '../../../projections/explain/event-text.ts'
 import type { Why } from '../../../projections/explain/why.ts'
@@ -26,6 +26,9 @@ const waiting = {
   needMemoryMib: 61_440,
   submittedAt: 0 as EpochMs,
   standing: 'automate' as const,
+  waitedMs: 60_000 as DurationMs,
+  outOfServiceMilli: 0,
+  queuedAt: 0 as EpochMs,
   state: 'waiting' as const,
   code: 'WaitingForCapacity' as const,
   rule: null,
@@ -71,4 +74,17 @@ it('should say when it starts, where, and whose end makes room', () => {
   expect(projected(['a'])).toMatch(/^day 0 01:01:00 \(in 1 h\) on n-4, when a ends, if all ends as expected/)
   expect(projected(['a', 'b', 'c', 'd', 'e'])).toMatch(/ on n-4, when a, b, c and 2 more end, if all ends/)
   expect(whyText({ ...waiting, code: 'Misconfigured' })).toMatch(/Projected {2}not before the policy has a queue q\./)
+})
+
+it('should tell this wait from those before it, and what is free and out of service', () => {
+  const again = {
+    ...waiting,
+    queuedAt: 50_000 as EpochMs,
+    waitedMs: 30_000 as DurationMs,
+    outOfServiceMilli: 8_000,
+    needMilli: 6_000,
+  }
+  const [first, second] = whyText(again).replaceAll('\n           ', ' ').split('\n')
+  expect(first).toContain('for 10 s since it was stopped, 30 s in all')
+  expect(second).toContain('beside 8 GPUs on nodes that take nothing')
 })

@@ -27,6 +27,7 @@ interface NaiveRun extends NaiveWorkload {
   readonly parts: ReadonlyArray<NaivePart>
   readonly startedAt: number
   expectedEndAt: number | null
+  readonly advised: boolean
 }
 interface NaiveReservation {
   readonly request: PlacementRequest
@@ -77,6 +78,7 @@ export class NaivePlanner {
       }
       case 'PolicyActivated':
         this.policy = event.data.document
+        if (this.policy.mode === 'automate') this.withdrawAdvice()
         break
       case 'WorkloadSubmitted': {
         const { workload: id, queue, request, estimateMs } = event.data
@@ -94,6 +96,14 @@ export class NaivePlanner {
       }
       default:
     }
+  }
+
+  /** What was started while nobody was asked to waits again where it stood. */
+  private withdrawAdvice(): void {
+    const advised = this.running.filter((run) => run.advised)
+    for (const run of advised) give(this.nodes, run.request, run.parts)
+    this.running = this.running.filter((run) => !run.advised)
+    this.waiting = [...this.waiting, ...advised].sort((a, b) => a.submitted - b.submitted)
   }
 
   tick(at: number): NaiveTick {
@@ -129,7 +139,8 @@ export class NaivePlanner {
         if (parts === null || !mayStart(request, parts, end)) return false
       }
       take(this.nodes, request, parts)
-      const run = { ...workload, parts, startedAt: at, expectedEndAt: estimateMs === null ? null : at + estimateMs }
+      const expectedEndAt = estimateMs === null ? null : at + estimateMs
+      const run = { ...workload, parts, startedAt: at, expectedEndAt, advised: policy.mode === 'advise' }
       started.push(run)
       this.running.push(run)
       this.waiting = this.waiting.filter((one) => one !== workload)
