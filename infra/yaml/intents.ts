@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { either as E, taskEither as TE } from 'fp-ts'
+import { either as E, taskEither as TE } from 'fp-ts'
 import { nameObjection } from '../../domain/kernel/ids.ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { decodeIntent, intentDecoder } from '../../domain/workload/intent.codec.ts'
@@ -10,11 +10,25 @@ const byName = { of: (intent: WorkloadIntent) => intent.name, path: 'metadata.na
 
 /** Every intent of a text, no two of one name. */
 export const readIntents = (text: string | Uint8Array): E.Either<ReadonlyArray<Fault>, ReadonlyArray<WorkloadIntent>> =>
-  readDocuments(text, decodeIntent, byName)
+  E.chain(some)(readDocuments(text, decodeIntent, byName))
+
+const nothingListed: Fault = {
+  path: '$',
+  reason: 'there is nothing in the list',
+  mend: 'write an intent',
+  line: 1,
+  column: 1,
+}
+
+const some = (intents: ReadonlyArray<WorkloadIntent>): E.Either<ReadonlyArray<Fault>, ReadonlyArray<WorkloadIntent>> =>
+  intents.length === 0 ? E.left([nothingListed]) : E.right(intents)
 
 /** The same of a file, `-` for the standard input; an intent without a name is called after its file. */
 export const readIntentsFile = (file: string): TE.TaskEither<FileFault, ReadonlyArray<WorkloadIntent>> => {
   const unnamed = basename(file).replace(/\.(ya?ml|json)$/i, '')
   const usable = file !== '-' && nameObjection(unnamed) === null
-  return readDocumentsFile(file, usable ? intentDecoder(unnamed) : decodeIntent, byName)
+  const read = readDocumentsFile(file, usable ? intentDecoder(unnamed) : decodeIntent, byName)
+  return TE.chainEitherK((intents: ReadonlyArray<WorkloadIntent>) =>
+    E.mapLeft((faults: ReadonlyArray<Fault>): FileFault => ({ type: 'DocumentRefused', file, faults }))(some(intents)),
+  )(read)
 }

@@ -41,13 +41,16 @@ export interface Ordered {
   readonly outcome: 'recorded' | 'duplicate'
   readonly position: number | null
 }
-export type Submitted = Ordered & { readonly workload: string }
+/** And where the workload stands right after. */
+export type Submitted = Ordered & Pick<WorkloadState, 'workload' | 'state' | 'code' | 'text'>
 
 /** Where a workload has got to. */
 export interface WorkloadState {
   readonly workload: string
   readonly state:
     'waiting' | 'starting' | 'running' | 'stopping' | 'succeeded' | 'failed' | 'refused' | 'cancelled' | 'not-started'
+  /** Of the reason why it waits or was refused (docs/reasons.md); null in any other state. */
+  readonly code: string | null
   readonly attempt: number
   /** When it came into this state. */
   readonly since: EpochMs

@@ -4,8 +4,14 @@ import type { EventLog } from '../../domain/ports/event-log.ts'
 import { durationText } from '../../projections/explain/wording.ts'
 import type { DeskFault, WorkloadState } from './desk.ts'
 import { lifeOf } from './event-rows.ts'
-import { unknownWorkload } from './orders.ts'
-import { endBy, type Ended } from './workload-state.ts'
+import type { Follower } from './follower.ts'
+import { endBy, stateIn, type Ended } from './workload-state.ts'
+
+export const unknownWorkload = (workload: string): DeskFault => ({
+  type: 'NotFound',
+  reason: `there is no workload ${workload}`,
+  mend: 'see `leasehold queue` and `leasehold fleet` for what waits and runs',
+})
 
 /** The last end among the events of one workload; null: it did not end. */
 const lastEnd = (events: ReadonlyArray<CellEvent>): Ended | null => {
@@ -17,12 +23,25 @@ const lastEnd = (events: ReadonlyArray<CellEvent>): Ended | null => {
   return last
 }
 
-/** How a workload ended that no cell remembers. */
-export const stateAtEnd = async (
+/** Where a workload has got to, by what the follower has seen. */
+export const stateOf = async (
   log: EventLog,
-  stream: string,
+  follower: Follower,
   id: string,
 ): Promise<E.Either<DeskFault, WorkloadState>> => {
+  const { cell } = follower
+  const workload = cell.workloads.get(id)
+  if (workload !== undefined) return E.right(stateIn(cell, workload, follower.changedAt(id)))
+  const used = await follower.wasUsed(id)
+  if (E.isLeft(used)) return used
+  if (!used.right) return E.left(unknownWorkload(id))
+  const end = await follower.endOf(id)
+  if (E.isLeft(end)) return end
+  return end.right === null ? stateAtEnd(log, cell.name, id) : E.right(end.right)
+}
+
+/** How a workload ended that no cell remembers. */
+const stateAtEnd = async (log: EventLog, stream: string, id: string): Promise<E.Either<DeskFault, WorkloadState>> => {
   const life = await lifeOf(log, stream, id)
   if (E.isLeft(life)) return life
   const end = lastEnd(life.right.map(({ message }) => message as unknown as CellEvent))

@@ -15,11 +15,10 @@ import { isOpen } from './dead-letter-index.ts'
 import type { Answered, AsOf, Desk, DeskFault, EventRow, RebuiltTable, SystemStatus } from './desk.ts'
 import { decisionsFrom } from './event-stream.ts'
 import { decisionsIn, lifeOf, rowOf } from './event-rows.ts'
-import { fateOf, stateAtEnd } from './fate.ts'
+import { fateOf, stateOf, unknownWorkload } from './fate.ts'
 import { Follower } from './follower.ts'
 import type { Intake } from './intake.ts'
-import { Orders, unknownWorkload } from './orders.ts'
-import { stateIn } from './workload-state.ts'
+import { Orders } from './orders.ts'
 
 /** A cell as it stood at an instant (null: at the end of the log), and how many events of its stream that took. */
 export type FoldCell = (
@@ -126,17 +125,7 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
 
     commands: (limit) => asking(null, (cell) => E.right(cell.standing === 'automate' ? openIn(cell, limit) : [])),
 
-    state: (id) =>
-      asking(null, async (cell) => {
-        const workload = cell.workloads.get(id)
-        if (workload !== undefined) return E.right(stateIn(cell, workload, follower.changedAt(id)))
-        const used = await follower.wasUsed(id)
-        if (E.isLeft(used)) return used
-        if (!used.right) return E.left(unknownWorkload(id))
-        const end = await follower.endOf(id)
-        if (E.isLeft(end)) return end
-        return end.right === null ? stateAtEnd(log, stream, id) : E.right(end.right)
-      }),
+    state: (id) => asking(null, () => stateOf(log, follower, id)),
     why: (id, at) =>
       asking(at, async (cell) => {
         const why = whyOf(cell, id)

@@ -13,6 +13,7 @@ import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { headOf } from '../../infra/chain/chain-head.ts'
 import { policyHash } from '../../infra/host/policy-hash.ts'
 import type { DeskFault, FactsAnswer, Ordered, Orderer, Submitted } from './desk.ts'
+import { stateOf, unknownWorkload } from './fate.ts'
 import type { Follower } from './follower.ts'
 import type { Intake, IntakeAnswer, Order } from './intake.ts'
 
@@ -54,7 +55,10 @@ export class Orders {
       const { data, id } = orders[i]!
       const objection = objectionTo(one, data, cell)
       if (objection !== null) return E.left(objection)
-      submitted.push({ ...orderedBy(one, id), workload: data.workload })
+      const stands = await stateOf(this.log, this.follower, data.workload)
+      if (E.isLeft(stands)) return stands
+      const { code, state, text, workload } = stands.right
+      submitted.push({ ...orderedBy(one, id), workload, state, code, text })
     }
     return E.right(submitted)
   }
@@ -190,12 +194,6 @@ export class Orders {
 }
 
 type Placed = IntakeAnswer & { readonly position: number | null }
-
-export const unknownWorkload = (workload: string): DeskFault => ({
-  type: 'NotFound',
-  reason: `there is no workload ${workload}`,
-  mend: 'see `leasehold queue` and `leasehold fleet` for what waits and runs',
-})
 
 const usedUp = (name: string): DeskFault => ({
   type: 'Refused',

@@ -7,7 +7,6 @@ import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes, type ExitCode } from './exit.ts'
 import { orderer } from './orderer.ts'
-import { outcomeText } from './ordered.ts'
 import { terminalSafe, type Column, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
@@ -26,7 +25,7 @@ export const registerSubmit: Register = (program, context) => {
   program
     .command('submit')
     .argument('<file>', 'WorkloadIntent documents, YAML or JSON; - for the standard input')
-    .description('submit workloads; prints the id of each and its position in the log')
+    .description('submit workloads; prints where each stands now, its id and its position in the log')
     .option('--wait [seconds]', 'follow them until they end, or for so long')
     .addHelpText('after', examples)
     .action(
@@ -40,7 +39,8 @@ export const registerSubmit: Register = (program, context) => {
           fromDesk(desk.submit(read.right, orderer())),
         )
         await printSubmitted(session, submitted)
-        if (wait === undefined) return exitCodes.done
+        if (wait === undefined)
+          return submitted.some(({ state }) => state === 'refused') ? exitCodes.refused : exitCodes.done
         return follow(session, submitted, (seconds ?? waitMaxS) * 1000)
       }),
     )
@@ -49,6 +49,8 @@ export const registerSubmit: Register = (program, context) => {
 type SubmittedRow = Submitted & JsonObject
 const columns: ReadonlyArray<Column<SubmittedRow>> = [
   { name: 'workload', value: ({ workload }) => workload, whole: true },
+  { name: 'state', value: ({ state }) => state },
+  { name: 'code', value: ({ code }) => code },
   { name: 'id', value: ({ id }) => id },
   { name: 'outcome', value: ({ outcome }) => outcome },
   { name: 'position', value: ({ position }) => position },
@@ -57,9 +59,28 @@ const columns: ReadonlyArray<Column<SubmittedRow>> = [
 const printSubmitted = async (session: Session, submitted: ReadonlyArray<Submitted>): Promise<void> => {
   if (session.style.format !== 'table')
     return session.printRows<SubmittedRow>(submitted as ReadonlyArray<SubmittedRow>, columns)
-  for (const one of submitted)
-    await session.write(terminalSafe(`${one.workload}${outcomeText(one)}, id ${one.id}`) + '\n')
+  for (const one of submitted) await session.write(`${terminalSafe(submittedText(one))}\n`)
   if (submitted.length === 1) session.note(`Where it stands: leasehold why ${submitted[0]!.workload}`)
+}
+
+/** `finetune: waits (WaitingForCapacity), id submit/finetune, position 12 of the log` */
+const submittedText = ({ code, id, outcome, position, state, text, workload }: Submitted): string => {
+  const place = position === null ? '' : `, position ${position} of the log`
+  const before = outcome === 'duplicate' ? ' (that was recorded before)' : ''
+  return `${workload}: ${standing(state, code, text, outcome)}${before}, id ${id}${place}`
+}
+
+const standing = (
+  state: WorkloadState['state'],
+  code: string | null,
+  text: string,
+  outcome: Submitted['outcome'],
+): string => {
+  if (state === 'refused') return `refused, ${text.slice(Math.max(0, text.indexOf(code ?? '')))}`
+  if (state === 'waiting') return `waits (${code})`
+  // One that runs says so itself, or that it only would.
+  if (state === 'running') return text
+  return state === 'starting' && outcome === 'recorded' ? 'starts at once' : state
 }
 
 const ended: { readonly [S in WorkloadState['state']]?: ExitCode } = {
@@ -115,7 +136,7 @@ const stateLine = ({ style }: Session, state: WorkloadState): string =>
     : `${JSON.stringify(state)}\n`
 
 const examples = `
-With --wait: exit code ${exitCodes.done} when all succeeded, ${exitCodes.failed} when one failed, ${exitCodes.refused} when one was refused or
+Exit code ${exitCodes.refused} when one is refused. With --wait: ${exitCodes.done} ${exitCodes.done} when all succeeded, ${exitCodes.failed} when one failed, ${exitCodes.refused} when one was refused or
 cancelled, or the time was up. Anything but a table is then followed by one JSON object on a line
 for each change.
 

@@ -58,9 +58,16 @@ describe('the document of the interface', () => {
     const ndjson = { 'content-type': 'application/x-ndjson' }
     await post('/v1/facts', '{"no": "fact"}\n{"specversion": "1.0"}\n', ndjson)
     for (const name of ['runs', 'runs-too', 'waits', 'goes']) await post('/v1/workloads', intent(name, 8))
-    await post('/v1/workloads', intent('too-large', 9))
+    expect((await post('/v1/workloads', intent('too-large', 9))).json).toMatchObject([
+      { workload: 'too-large', outcome: 'recorded', state: 'refused', code: 'ExceedsFleet' },
+    ])
+    expect((await post('/v1/workloads', '[]', { 'content-type': 'application/json' })).status).toBe(400)
     expect((await post('/v1/workloads', intent('runs', 8))).status).toBe(200)
     holds('post', '/v1/facts', await api.sendFacts(tick('t1', 1_000)))
+    expect((await post('/v1/workloads', intent('waits', 8))).json).toMatchObject([
+      { outcome: 'duplicate', position: null, state: 'waiting', code: 'WaitingForCapacity' },
+    ])
+    expect((await post('/v1/workloads', intent('runs', 8))).json).toMatchObject([{ state: 'starting', code: null }])
     await post('/v1/workloads/goes/cancel', { actor: 'ann', reason: null })
     await post('/v1/workloads/runs/cancel', {})
     expect((await post('/v1/workloads/runs/cancel', '', { 'content-type': 'application/json' })).status).toBe(200)

@@ -41,12 +41,30 @@ describe('the first hour with a running system', () => {
 
   it('should take one workload that starts and one that waits, and say why', () => {
     expect(done('submit docs/examples/wide-sweep.yaml')).toMatch(
-      /^wide-sweep: recorded, at position \d+ of the log, id /,
+      /^wide-sweep: starts at once, id submit\/wide-sweep, position \d+ of the log\n/,
     )
-    expect(done('submit docs/examples/finetune.yaml')).toContain('finetune: recorded')
+    expect(done('submit docs/examples/finetune.yaml')).toMatch(
+      /^finetune: waits \(WaitingForCapacity\), id submit\/finetune, position \d+ of the log\n/,
+    )
     expect(done('submit docs/examples/finetune.yaml')).toContain('recorded before')
     expect(done('why finetune')).toContain('WaitingForCapacity')
     expect(JSON.parse(done('queue -o json'))).toMatchObject([{ workload: 'finetune', position: 1 }])
+  })
+
+  it('should say of one that no fleet could hold that it is refused, and why', () => {
+    const submit =
+      "sed -e s/finetune/big/ -e 's/count: 8/count: 64/' docs/examples/finetune.yaml | npx leasehold submit -"
+    const { status, stdout } = session.run(submit)
+    expect({ status, stdout }).toEqual({
+      status: 3,
+      stdout: expect.stringMatching(
+        /^big: refused, ExceedsFleet: needs 64 GPUs, .*, id submit\/big, position \d+ of the log\n$/,
+      ) as string,
+    })
+    expect(session.run("echo '[]' | npx leasehold submit -")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('there is nothing in the list; write an intent') as string,
+    })
   })
 
   it('should move what waits when a node is drained', async () => {
@@ -57,7 +75,7 @@ describe('the first hour with a running system', () => {
   })
 
   it('should answer in SQL, and tell a query that is wrong from one that is too much', async () => {
-    await soon('sql "SELECT count() AS n FROM workloads" -o json', '"n": 2')
+    await soon('sql "SELECT count() AS n FROM workloads" -o json', '"n": 3')
     expect(done('ladder -o csv')).toMatch(/^hour_at,covered_ms,installed_gpu_hours/)
     expect(ask('sql "SELECT nothing FROM nowhere"').status).toBe(2)
     expect(ask('sql "DROP TABLE workload_rows"').status).toBe(2)
@@ -94,7 +112,7 @@ describe('the first hour with a running system', () => {
     expect(ownerOf(data)).toBeNull()
     expect(done('why wide-sweep')).toContain('waits in queue default')
     expect(done('node ready node-0001')).toContain('node-0001 is ready')
-    expect(done('sql "SELECT count() AS n FROM workloads" -o json')).toContain('"n": 2')
+    expect(done('sql "SELECT count() AS n FROM workloads" -o json')).toContain('"n": 3')
     await session.up()
     expect(done('why finetune')).toContain('finetune runs')
   })
