@@ -45,8 +45,11 @@ export class VerbFailed extends Error {
 export const invalidInput = (file: string, faults: ReadonlyArray<Fault>): VerbFailed =>
   new VerbFailed(exitCodes.usage, `${file} is not valid`, faults, file)
 
-export const logUnavailable = ({ reason, mend }: LogUnavailable): VerbFailed =>
-  new VerbFailed(exitCodes.failed, `the log cannot be used: ${reason}; ${mend}`)
+export const logUnavailable = ({ kind, reason, mend }: LogUnavailable): VerbFailed =>
+  new VerbFailed(exitCodes.failed, `the log cannot be used: ${reason}; ${kind === 'absent' ? noLogMend : mend}`)
+
+/** A log is begun by a system, and by no verb that only asks. */
+const noLogMend = 'start `leasehold up`, or name the folder of a log with --data'
 
 const faultsMax = 20
 const lineCharsMax = 500

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { nodeCheck } from '../../../services/cli/doctor.ts'
 import { writeSampleLog } from '../../support/sample-log.ts'
@@ -60,12 +60,24 @@ describe('audit', () => {
     expect(stderr).toContain('--head: "10" is not SIZE:HASH; give what `audit head` printed')
   })
 
-  it.each([[['audit', 'head']], [['audit', 'verify']], [['log', 'export']]])(
+  it.each([
+    [['audit', 'head']],
+    [['audit', 'verify']],
+    [['log', 'export']],
+    [['submit', resolve('docs/examples/finetune.yaml')]],
+    [['queue']],
+    [['fleet']],
+    [['ladder']],
+    [['why', 'x']],
+    [['cancel', 'x']],
+    [['sql', 'SELECT 1']],
+    [['rebuild']],
+  ])(
     'should miss a log that is not there, and not make one: %j',
     async (words) => {
       const { code, stderr, stdout } = await runIn(words, none)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toMatch(/^error: the log cannot be used: .* holds no log; /)
+      expect(stderr).toMatch(/^error: the log cannot be used: .* holds no log; start `leasehold up`, or name /)
       expect(existsSync(none)).toBe(false)
     },
   )
