@@ -48,7 +48,7 @@ const stateAtEnd = async (log: EventLog, stream: string, id: string): Promise<E.
   return end === null ? E.left(unknownWorkload(id)) : E.right(end)
 }
 
-/** What became of a workload that neither waits nor runs at that time, and when its wait can be asked about. */
+/** What became of a workload that neither waits nor runs at that time, when its wait can be asked about, and where else to look. */
 export const fateOf = async (log: EventLog, stream: string, id: string): Promise<DeskFault> => {
   const life = await lifeOf(log, stream, id)
   if (E.isLeft(life)) return life.left
@@ -57,7 +57,7 @@ export const fateOf = async (log: EventLog, stream: string, id: string): Promise
   const end = lastEnd(events)
   const admitted = events.findLast((event) => event.type === 'WorkloadAdmitted')
   const reason = end === null ? `${id} did not wait or run at that time` : `${id} ${end.text}`
-  const seeLife = `\`leasehold log ${id}\` tells its life`
+  const seeLife = `\`leasehold log ${id}\` tells its life, and GET /v1/workloads/${encodeURIComponent(id)} where it has got to`
   return { type: 'NotFound', reason, mend: admitted === undefined ? seeLife : waitText(admitted, seeLife) }
 }
 
@@ -65,5 +65,5 @@ const waitText = ({ at, data }: WorkloadAdmitted, seeLife: string): string => {
   const { waitedMs, workload } = data
   if (waitedMs === 0) return `it started at once; ${seeLife}`
   const halfWay = Math.floor(at - waitedMs / 2)
-  return `it waited ${durationText(waitedMs)}: ask \`leasehold why ${workload} --at ${halfWay}\``
+  return `it waited ${durationText(waitedMs)}: ask \`leasehold why ${workload} --at ${halfWay}\`; ${seeLife}`
 }

@@ -76,6 +76,8 @@ describe('the document of the interface', () => {
       await get(`/v1/workloads/${name}/why`)
       await get(`/v1/workloads/${name}/log`)
     }
+    const mends = expect.stringContaining('GET /v1/workloads/too-large ') as string
+    expect((await get('/v1/workloads/too-large/why')).json).toMatchObject({ error: { mend: mends } })
     await get('/v1/workloads/waits/why', { accept: 'text/plain' })
     await get('/v1/workloads/waits/why?at=0')
     await post('/v1/plan', `${intent('p1', 1)}---\n${intent('p2', 8)}---\n${intent('p3', 9)}---\n${intent('waits', 1)}`)
