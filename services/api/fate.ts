@@ -1,4 +1,6 @@
 import { either as E } from 'fp-ts'
+import { nearest } from '../../domain/kernel/wording.ts'
+import type { Cell } from '../../domain/planner/cell.ts'
 import type { CellEvent, WorkloadAdmitted } from '../../domain/planner/cell-event.ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
 import { durationText } from '../../projections/explain/wording.ts'
@@ -7,11 +9,22 @@ import { lifeOf } from './event-rows.ts'
 import type { Follower } from './follower.ts'
 import { endBy, stateIn, type Ended } from './workload-state.ts'
 
-export const unknownWorkload = (workload: string): DeskFault => ({
-  type: 'NotFound',
-  reason: `there is no workload ${workload}`,
-  mend: 'see `leasehold queue` and `leasehold fleet` for what waits and runs',
-})
+/** Names that a misspelt one is compared with. */
+const namesMax = 10_000
+
+/** @param cell where one of a similar name may wait or run */
+export const unknownWorkload = (workload: string, cell: Cell): DeskFault => {
+  const names: string[] = []
+  for (const name of cell.workloads.keys()) {
+    // One of quite another length cannot be meant, and would take long to compare.
+    if (name.length <= 2 * workload.length) names.push(name)
+    if (names.length === namesMax) break
+  }
+  const meant = nearest(workload, names)
+  const see = 'see `leasehold queue` and `leasehold fleet` for what waits and runs'
+  const mend = meant === null ? see : `did you mean ${meant}?`
+  return { type: 'NotFound', reason: `there is no workload ${workload}`, mend }
+}
 
 /** The last end among the events of one workload; null: it did not end. */
 const lastEnd = (events: ReadonlyArray<CellEvent>): Ended | null => {
@@ -34,26 +47,26 @@ export const stateOf = async (
   if (workload !== undefined) return E.right(stateIn(cell, workload, follower.changedAt(id)))
   const used = await follower.wasUsed(id)
   if (E.isLeft(used)) return used
-  if (!used.right) return E.left(unknownWorkload(id))
+  if (!used.right) return E.left(unknownWorkload(id, cell))
   const end = await follower.endOf(id)
   if (E.isLeft(end)) return end
-  return end.right === null ? stateAtEnd(log, cell.name, id) : E.right(end.right)
+  return end.right === null ? stateAtEnd(log, cell, id) : E.right(end.right)
 }
 
 /** How a workload ended that no cell remembers. */
-const stateAtEnd = async (log: EventLog, stream: string, id: string): Promise<E.Either<DeskFault, WorkloadState>> => {
-  const life = await lifeOf(log, stream, id)
+const stateAtEnd = async (log: EventLog, cell: Cell, id: string): Promise<E.Either<DeskFault, WorkloadState>> => {
+  const life = await lifeOf(log, cell.name, id)
   if (E.isLeft(life)) return life
   const end = lastEnd(life.right.map(({ message }) => message as unknown as CellEvent))
-  return end === null ? E.left(unknownWorkload(id)) : E.right(end)
+  return end === null ? E.left(unknownWorkload(id, cell)) : E.right(end)
 }
 
 /** What became of a workload that neither waits nor runs at that time, when its wait can be asked about, and where else to look. */
-export const fateOf = async (log: EventLog, stream: string, id: string): Promise<DeskFault> => {
-  const life = await lifeOf(log, stream, id)
+export const fateOf = async (log: EventLog, cell: Cell, id: string): Promise<DeskFault> => {
+  const life = await lifeOf(log, cell.name, id)
   if (E.isLeft(life)) return life.left
   const events = life.right.map(({ message }) => message as unknown as CellEvent)
-  if (events.length === 0) return unknownWorkload(id)
+  if (events.length === 0) return unknownWorkload(id, cell)
   const end = lastEnd(events)
   const admitted = events.findLast((event) => event.type === 'WorkloadAdmitted')
   const reason = end === null ? `${id} did not wait or run at that time` : `${id} ${end.text}`

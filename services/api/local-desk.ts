@@ -6,8 +6,9 @@ import type { Command } from '../../domain/planner/command.ts'
 import { openCommand } from '../../domain/planner/open-commands.ts'
 import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { Views, ViewsUnavailable } from '../../domain/ports/views.ts'
+import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { fleetOf } from '../../projections/explain/fleet.ts'
-import { planOf } from '../../projections/explain/plan.ts'
+import { planOf, type PlanAnswer } from '../../projections/explain/plan.ts'
 import { queueOf } from '../../projections/explain/queue.ts'
 import { whyOf } from '../../projections/explain/why.ts'
 import { streamSize } from '../../infra/chain/chain-head.ts'
@@ -61,6 +62,31 @@ export const openDesk = async (parts: DeskParts): Promise<E.Either<LogUnavailabl
   if (E.isLeft(folded)) return folded
   const follower = await Follower.open(parts.log, folded.right)
   return E.isLeft(follower) ? follower : E.right(deskOver(parts, follower.right))
+}
+
+/** Each is worked out on a cell of its own, which takes a while where much waits: others are answered in between. */
+const plansMax = 20
+
+const plansOf = async (
+  cell: Cell,
+  intents: ReadonlyArray<WorkloadIntent>,
+): Promise<E.Either<DeskFault, ReadonlyArray<PlanAnswer>>> => {
+  if (cell.fleet.nodes.length === 0)
+    return E.left({ type: 'Refused', reason: 'the log knows no fleet', mend: 'send its nodes first' })
+  if (intents.length > plansMax) {
+    const fault = {
+      path: '$',
+      reason: `has ${intents.length} intents, above ${plansMax}`,
+      mend: 'plan fewer at a time',
+    }
+    return E.left({ type: 'Invalid', faults: [fault] })
+  }
+  const plans: PlanAnswer[] = []
+  for (const intent of intents) {
+    await new Promise(setImmediate)
+    plans.push(planOf(cell, intent))
+  }
+  return E.right(plans)
 }
 
 const openIn = (cell: Cell, limit: number): ReadonlyArray<Command> => {
@@ -132,14 +158,9 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
         if (why !== null) return E.right(why)
         const used = await follower.wasUsed(id)
         if (E.isLeft(used)) return used
-        return used.right ? E.left(await fateOf(log, stream, id)) : E.left(unknownWorkload(id))
+        return E.left(used.right ? await fateOf(log, cell, id) : unknownWorkload(id, cell))
       }),
-    plan: (intents, at) =>
-      asking(at, (cell) =>
-        cell.fleet.nodes.length === 0
-          ? E.left({ type: 'Refused', reason: 'the log knows no fleet', mend: 'send its nodes first' })
-          : E.right(intents.map((intent) => planOf(cell, intent))),
-      ),
+    plan: (intents, at) => asking(at, (cell) => plansOf(cell, intents)),
     queue: (queue, limit, at) =>
       asking(at, (cell) => {
         const answer = queueOf(cell, queue, limit)
@@ -154,7 +175,7 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
       await follower.caughtUp()
       const used = await follower.wasUsed(id)
       if (E.isLeft(used)) return used
-      if (!used.right) return E.left(unknownWorkload(id))
+      if (!used.right) return E.left(unknownWorkload(id, follower.cell))
       return E.map((events: ReadonlyArray<Parameters<typeof rowOf>[0]>) => events.map(rowOf))(
         await lifeOf(log, stream, id),
       )

@@ -70,7 +70,7 @@ export class Orders {
     if (E.isRight(taken) || taken.left.type !== 'Refused') return taken
     const used = await this.follower.wasUsed(workload)
     if (E.isLeft(used)) return used
-    if (!used.right) return E.left(unknownWorkload(workload))
+    if (!used.right) return E.left(unknownWorkload(workload, this.follower.cell))
     const end = await this.follower.endOf(workload)
     if (E.isLeft(end) || end.right === null) return taken
     return E.left({

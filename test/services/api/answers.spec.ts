@@ -80,6 +80,13 @@ describe('the document of the interface', () => {
     expect((await get('/v1/workloads/too-large/why')).json).toMatchObject({ error: { mend: mends } })
     await get('/v1/workloads/waits/why', { accept: 'text/plain' })
     await get('/v1/workloads/waits/why?at=0')
+    for (const path of ['', '/why', '/log'])
+      expect((await get(`/v1/workloads/wiats${path}`)).json).toMatchObject({
+        error: { code: 'not-found', mend: 'did you mean waits?' },
+      })
+    expect((await post('/v1/workloads/run-too/cancel', {})).json).toMatchObject({
+      error: { code: 'not-found', mend: 'did you mean runs-too?' },
+    })
     await post('/v1/plan', `${intent('p1', 1)}---\n${intent('p2', 8)}---\n${intent('p3', 9)}---\n${intent('waits', 1)}`)
     await post('/v1/nodes/node-1/health', { health: 'cordoned', device: 3 })
     await post('/v1/nodes/node-1/health', { health: 'draining', reason: 'a fan' })

@@ -72,15 +72,12 @@ describe('audit', () => {
     [['cancel', 'x']],
     [['sql', 'SELECT 1']],
     [['rebuild']],
-  ])(
-    'should miss a log that is not there, and not make one: %j',
-    async (words) => {
-      const { code, stderr, stdout } = await runIn(words, none)
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toMatch(/^error: the log cannot be used: .* holds no log; start `leasehold up`, or name /)
-      expect(existsSync(none)).toBe(false)
-    },
-  )
+  ])('should miss a log that is not there, and not make one: %j', async (words) => {
+    const { code, stderr, stdout } = await runIn(words, none)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: the log cannot be used: .* holds no log; start `leasehold up`, or name /)
+    expect(existsSync(none)).toBe(false)
+  })
 })
 
 describe('log export', () => {
