@@ -15,6 +15,7 @@ import { within } from '../infra/host/within.ts'
 import { snapshotStore } from '../infra/host/snapshot-store.ts'
 import type { SystemStatus } from './api/desk.ts'
 import { openDesk, type DeskParts, type LocalDesk } from './api/local-desk.ts'
+import { Metrics } from './api/metrics.ts'
 import { startServer } from './api/server.ts'
 import { CellOwner, type Owning } from './decide/cell-owner.ts'
 import { foldCell } from './decide/fold.ts'
@@ -99,7 +100,8 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   closers.push(log.close)
   const state: Running = { owner: null, dispatch: null, sinkDown: null, stopping: false, address: '' }
 
-  const wayIn = await openWayIn(log, folder, cell, options.clock)
+  const metrics = new Metrics()
+  const wayIn = await openWayIn(log, folder, cell, options.clock, metrics)
   if (E.isLeft(wayIn)) return fail(wayIn.left)
   const { intake, owner } = wayIn.right
   state.owner = owner
@@ -155,7 +157,8 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   try {
     const { host, hosts, port } = options
     const limits = { stopTimeMaxMs: serverStopMaxMs }
-    const server = await startServer(desk.right, { host, hosts, port, version, limits, unready: () => unready(state) })
+    const parts = { host, hosts, port, version, limits, metrics, unready: () => unready(state) }
+    const server = await startServer(desk.right, parts)
     closers.push(() => server.stop())
     state.address = server.address
   } catch (cause) {
@@ -198,6 +201,7 @@ const openWayIn = async (
   folder: string,
   stream: string,
   ticks: Owning['ticks'],
+  metrics: Metrics | null = null,
 ): Promise<E.Either<LogUnavailable, WayIn>> => {
   const writer = { source: 'leasehold', actor: 'leasehold' }
   const owner = await CellOwner.open(log, {
@@ -208,6 +212,16 @@ const openWayIn = async (
     ticks,
     snapshots: snapshotsIn(folder),
     faulted: () => undefined,
+    ...(metrics !== null && {
+      measured: {
+        pass: (s) => {
+          metrics.observePass(s)
+        },
+        append: (s) => {
+          metrics.observeAppend(s)
+        },
+      },
+    }),
   })
   if (E.isLeft(owner)) return owner
   const deadLetters = await DeadLetters.open(log, { source: 'ingest', actor: 'ingest' })
@@ -292,7 +306,8 @@ const degradedBy = ({ owner, dispatch, sinkDown }: Running, views: AttachedViews
 
 const unready = ({ owner, stopping }: Running): ReadonlyArray<string> => {
   if (stopping) return ['it is stopping']
-  return owner?.fault == null ? [] : [asUnavailable(owner.fault).reason]
+  const fault = owner?.fault ?? owner?.unrecorded
+  return fault == null ? [] : [asUnavailable(fault).reason]
 }
 
 const asUnavailable = (fault: AppendFault): LogUnavailable =>

@@ -9,7 +9,7 @@ import { placeOf, tokensOf, type SqlToken } from './sql-tokens.ts'
  * refused here, by the names in the text: no name can be put together at run time.
  */
 
-const firstWords = ['select', 'with', 'explain', 'describe', 'desc', 'show', 'exists']
+const firstWords = ['select', 'with', 'explain', 'describe', 'desc', 'show']
 const shown = ['tables', 'columns', 'create', 'full', 'fields']
 
 /** Reads of the views' own database and these say nothing about the host. */
@@ -67,7 +67,7 @@ export const readOnlyQuery = (
   if (lower(first) === 'show' && !shown.includes(lower(tokens[1])))
     return fault(first, `SHOW ${tokens[1]?.text ?? ''} is not answered; SHOW TABLES, COLUMNS and CREATE are`)
   const last = tokens.at(-1)!
-  if (tokens.length > 2 && last.kind === 'word' && lower(tokens.at(-2)) === 'format' && tokens.at(-2)!.kind === 'word')
+  if (tokens.length > 2 && isName(last) && lower(tokens.at(-2)) === 'format' && tokens.at(-2)!.kind === 'word')
     return E.left(
       refused('invalid', `${placeOf(sql, last.at)}: FORMAT is not taken`, 'leave it out; -o says the format'),
     )
@@ -92,6 +92,8 @@ const faultOfName = (
   if (token.kind === 'word' && (name === 'into' || name === 'outfile' || name === 'infile'))
     return `${token.text.toUpperCase()} writes`
   if (name === 'identifier' && i > 0 && isSign(':')(tokens[i - 1]!)) return 'a parameter may not be a name'
+  // The engine's own `default` lies over the files of the host.
+  if (name === 'default' && next !== undefined && isSign('.')(next)) return 'default is no database of the views'
   if (name === 'system' && next !== undefined && isSign('.')(next) && !systemTables.includes(lower(tokens[i + 2])))
     return `system.${tokens[i + 2]?.text ?? ''} tells about the host; information_schema has tables and columns`
   return null

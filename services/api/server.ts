@@ -36,7 +36,7 @@ export const defaultLimits: ServerLimits = {
   headerTimeMaxMs: 30_000,
   headerBytesMax: 16_384,
   connectionsMax: 1_024,
-  eventStreamsMax: 64,
+  eventStreamsMax: 16,
   stopTimeMaxMs: 10_000,
 }
 

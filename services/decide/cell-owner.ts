@@ -20,6 +20,8 @@ export interface Owning extends Recording {
    */
   readonly ticks: 'wall' | 'none' | 'events'
   readonly snapshots: SnapshotStore
+  /** Told how long a pass over what came together, and making it durable, took; s. */
+  readonly measured?: { readonly pass: (seconds: number) => void; readonly append: (seconds: number) => void }
   /** Told of a fault of the log, and with null that the cell goes on. */
   readonly faulted: (fault: AppendFault | null) => void
 }
@@ -208,7 +210,9 @@ export class CellOwner {
       this.decideWhatIsDue()
       const picture = this.isPictureDue() ? this.picture() : null
       const records = this.writer.waiting.events.length > 0
+      const since = performance.now()
       const flushed = await this.writer.flush()
+      if (records) this.owning.measured?.append((performance.now() - since) / 1_000)
       if (E.isLeft(flushed)) this.breakOff(flushed.left)
       else if (records) this.failed = null
       for (const settle of due) settle(flushed)
@@ -225,7 +229,9 @@ export class CellOwner {
     if (!this.changed || this.owning.ticks !== 'wall') return
     this.changed = false
     const id = `${this.tickPrefix}/${this.tickCount++}`
+    const since = performance.now()
     this.writer.take({ type: 'Ticked', at: this.now, data: {} }, id)
+    this.owning.measured?.pass((performance.now() - since) / 1_000)
   }
 
   private get size(): number {

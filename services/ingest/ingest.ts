@@ -36,7 +36,7 @@ export interface IngestPath {
 }
 
 /** A cell's time never goes back: a fact from further ahead of our clock would stop it until then. */
-const aheadMaxMs = 3_600_000
+const aheadMaxMs = 60_000
 
 /**
  * Takes facts as they come. What comes together is decided in its order, made durable together, and answered then; so

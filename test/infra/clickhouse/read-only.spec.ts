@@ -28,6 +28,10 @@ describe('a query', () => {
     'ALTER TABLE job DELETE WHERE 1',
     'DELETE FROM job WHERE 1',
     'DROP TABLE job',
+    'EXISTS job',
+    'EXISTS TABLE default."/etc/passwd"',
+    'SELECT * FROM default."/etc/passwd"',
+    'DESCRIBE TABLE "default".`/etc/passwd`',
     'TRUNCATE TABLE job',
     'RENAME TABLE job TO jobs',
     'OPTIMIZE TABLE job FINAL',
@@ -90,6 +94,8 @@ describe('a query', () => {
     "SELECT 'x",
     'SELECT `x',
     'SELECT 1 FORMAT CSV',
+    'SELECT 1 FORMAT "TSV"',
+    'SELECT 1 FORMAT `Native`',
     '',
     ' ; ',
   ])('should be read in one way only: %j', async (sql) => {
@@ -150,7 +156,6 @@ describe('a query', () => {
       'SHOW TABLES',
       'SHOW CREATE TABLE job',
       'DESCRIBE job',
-      'EXISTS job',
       'EXPLAIN SELECT * FROM job',
       "SELECT table_name FROM information_schema.tables WHERE table_schema = 'leasehold'",
     ]) {
