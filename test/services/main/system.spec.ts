@@ -132,3 +132,22 @@ it('should take orders on a folder whose system does not run, for when it does',
   const system = await start(data)
   await expect.poll(async () => (await right(system.desk.state('later'))).state, { timeout: 5_000 }).toBe('succeeded')
 })
+
+it('should tell how long things wait as of now, though nothing happens', async () => {
+  const system = await start(folder(), { adapter: { ...pretended, script: defaultScript } })
+  await right(system.desk.submit([intent('a', 8), intent('b', 8), intent('c', 8)], by))
+  const waitedMs = async () => (await right(system.desk.queue(null, 0, null))).rows[0]?.waitedMs ?? -1
+  const first = await waitedMs()
+  await expect.poll(waitedMs).toBeGreaterThan(first + 300)
+  const why = await right(system.desk.why('c', null))
+  expect(why.waitedMs).toBeGreaterThan(first + 300)
+})
+
+it('should plan a few intents at a time and no more, and answer others meanwhile', async () => {
+  const system = await start(folder())
+  const many = Array.from({ length: 21 }, (_, i) => intent(`p-${i}`, 8))
+  expect(await left(system.desk.plan(many, null))).toMatchObject({ type: 'Invalid' })
+  const planning = right(system.desk.plan(many.slice(1), null))
+  expect(await Promise.race([planning, right(system.desk.status())])).toMatchObject({ mode: 'automate' })
+  expect(await planning).toHaveLength(20)
+})
