@@ -2,13 +2,14 @@ import { parseLogHead } from '../../infra/chain/verify.ts'
 import { auditFolder } from '../../infra/host/open-log.ts'
 import type { Finding } from '../../infra/chain/audited-log.ts'
 import { headOf, type LogHead } from '../../infra/chain/chain-head.ts'
+import { digestOf } from '../../infra/chain/log-digest.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
 import { fromLog, withLog } from './opened-log.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 
-/** Registers `audit head` and `audit verify`. */
+/** Registers `audit head`, `audit digest` and `audit verify`. */
 export const registerAudit: Register = (program, context) => {
   const audit = program.command('audit').description('prove that the log is what it was')
   audit
@@ -20,6 +21,23 @@ export const registerAudit: Register = (program, context) => {
           const { size, hash } = fromLog(await headOf(log)())
           if (session.style.format === 'table') await session.write(`${size}:${hash}\n`)
           else await session.printObject({ size, hash, head: `${size}:${hash}` })
+          return exitCodes.done
+        }),
+      ),
+    )
+  audit
+    .command('digest')
+    .description('print the hash of what was seen and decided, without ids and record times')
+    .addHelpText(
+      'after',
+      '\nTwo logs that saw and decided the same have the same digest: docs/log.md says how it is made.',
+    )
+    .action(
+      verb(context, (session) =>
+        withLog(session, async (log) => {
+          const digest = fromLog(await digestOf(log)())
+          if (session.style.format === 'table') await session.write(`${digest}\n`)
+          else await session.printObject({ digest })
           return exitCodes.done
         }),
       ),

@@ -27,10 +27,17 @@ describe.each(pages)('the commands of %s', (page) => {
   })
   afterAll(() => session.close())
 
-  it.each(commands)('should work: %s', (command) => {
+  it.each(commands)('should work: %s', async (command) => {
+    if (command.startsWith('npx leasehold up')) return session.up(...command.split(' ').slice(3))
     const { status, stderr, stdout } = session.run(command)
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('error') as string })
     if (!/--out |> /.test(command)) expect(stdout).not.toBe('')
+  })
+
+  it.runIf(page === 'auditor.md')('should lead another log to the same digest', () => {
+    const digest = (data: string) => session.run(`npx leasehold audit digest --data .leasehold/${data}`).stdout
+    expect(digest('again')).toBe(digest('demo'))
+    expect(digest('again')).toMatch(/^[0-9a-f]{64}\n$/)
   })
 
   it('should leave a system that stops when it is told to', async () => {

@@ -10,7 +10,7 @@ export interface TerminalSession {
   readonly run: (line: string) => { readonly status: number | null; readonly stdout: string; readonly stderr: string }
   /** Starts `leasehold up` in the session's folder; resolves when it has said that it runs. */
   readonly up: (...flags: ReadonlyArray<string>) => Promise<void>
-  /** Stops it as Ctrl-C does, and resolves to its exit code. */
+  /** Stops it as Ctrl-C does, and whatever else was started, and resolves to the exit code. */
   readonly down: () => Promise<number | null>
   readonly close: () => Promise<void>
 }
@@ -29,14 +29,16 @@ export const terminalSession = (): TerminalSession => {
   chmodSync(npx, 0o755)
   mkdirSync(join(folder, 'docs'))
   symlinkSync(resolve('docs/examples'), join(folder, 'docs', 'examples'))
-  let system: ChildProcess | null = null
-  const down = async (): Promise<number | null> => {
-    const running = system
-    system = null
-    if (running === null || running.exitCode !== null) return running?.exitCode ?? null
-    const ended = once(running, 'exit')
-    running.kill('SIGINT')
+  const systems: ChildProcess[] = []
+  const stopped = async (system: ChildProcess): Promise<number | null> => {
+    if (system.exitCode !== null) return system.exitCode
+    const ended = once(system, 'exit')
+    system.kill('SIGINT')
     return ((await ended) as [number | null])[0]
+  }
+  const down = async (): Promise<number | null> => {
+    const codes = await Promise.all(systems.splice(0).map(stopped))
+    return codes.find((code) => code !== 0) ?? codes[0] ?? null
   }
   return {
     folder,
@@ -49,7 +51,7 @@ export const terminalSession = (): TerminalSession => {
       }),
     up: async (...flags) => {
       const child = spawn(process.execPath, [binary, 'up', '--port', '0', ...flags], { cwd: folder })
-      system = child
+      systems.push(child)
       let said = ''
       child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
       await new Promise<void>((resolve, reject) => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -27,6 +28,15 @@ describe('audit', () => {
     expect(json).toMatchObject({ size: 10, head: stdout.trim() })
     const verified = await runIn(['audit', 'verify', '--head', stdout.trim()])
     expect(verified).toEqual({ code: 0, stdout: `ok: 10 events, head ${stdout}`, stderr: '' })
+  })
+
+  it('should print the digest of the log, as docs/log.md defines it', async () => {
+    const hash = (text: string) => createHash('sha256').update(text).digest('hex')
+    const lines = (await runIn(['log', 'export'])).stdout.trimEnd().split('\n')
+    const messages = lines.map((line) => /"message":(.*),"previousHash":/.exec(line)![1]!)
+    const digest = hash(`cell-default ${lines.length} ${hash(messages.map((text) => `${text}\n`).join(''))}\n`)
+    expect(await runIn(['audit', 'digest'])).toEqual({ code: 0, stdout: `${digest}\n`, stderr: '' })
+    expect(JSON.parse((await runIn(['audit', 'digest', '-o', 'json'])).stdout)).toEqual({ digest })
   })
 
   it('should say what it found, and where, with exit code 4', async () => {
