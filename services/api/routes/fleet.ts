@@ -12,11 +12,11 @@ import {
   wholeNumber,
   type Reader,
 } from '../../../domain/kernel/document.ts'
-import { found, nearest } from '../../../domain/kernel/wording.ts'
+import { found } from '../../../domain/kernel/wording.ts'
 import { nodeDevicesMax } from '../../../domain/planner/cell-event.codec.ts'
 import type { CellDecision, NodeHealth } from '../../../domain/planner/cell-event.ts'
 import { policySchema } from '../../../domain/policy/allocation-policy.codec.ts'
-import { shortType } from '../../../projections/explain/event-text.ts'
+import { decisionTypeNamed, decisionTypeNear, decisionTypes } from '../decision-types.ts'
 import { eventsSchema, fleetSchema, orderedSchema, queueSchema } from '../schemas.ts'
 import {
   asOf,
@@ -37,26 +37,13 @@ import {
 const rowsMax = 10_000_000
 const limitDefault = 50
 
-const decisionTypes: ReadonlyArray<CellDecision['type']> = [
-  'WorkloadAdmitted',
-  'WorkloadHeld',
-  'WorkloadRefused',
-  'EstimateOverran',
-  'CommandIssued',
-  'AttemptStopped',
-  'LeaseShrunk',
-  'WorkloadCancelled',
-]
-
-const decisionNames: ReadonlyArray<string> = [...decisionTypes, ...decisionTypes.map(shortType)]
-/** By its whole name, or as the command line writes it. */
 const decisionType: Reader<CellDecision['type']> = scalar(
   `one of ${decisionTypes.join(', ')}`,
-  { type: 'string', enum: decisionNames },
+  { type: 'string', description: `${decisionTypes.join(', ')}, or what tables call them, such as Held; in any case` },
   (value) => {
-    const type = decisionTypes.find((each) => each === value || shortType(each) === value)
-    if (type !== undefined) return type
-    const meant = typeof value === 'string' ? nearest(value, decisionNames) : null
+    const type = typeof value === 'string' ? decisionTypeNamed(value) : null
+    if (type !== null) return type
+    const meant = typeof value === 'string' ? decisionTypeNear(value) : null
     return new Objection(`found ${found(value)}`, meant === null ? undefined : `did you mean ${meant}?`)
   },
 )

@@ -100,6 +100,8 @@ describe('the document of the interface', () => {
       await get(path)
     await get('/v1/queue?queue=nowhere')
     await get('/v1/decisions?type=held&limit=3&workload=waits')
+    for (const type of ['WorkloadHeld', 'workloadheld', 'Held', 'HELD'])
+      expect((await get(`/v1/decisions?type=${type}&limit=1`)).json).toMatchObject([{ type: 'WorkloadHeld' }])
     await get('/v1/decisions?limit=0')
     await get('/v1/commands?limit=5')
     await post('/v1/freeze', { frozen: true, pool: null })

@@ -48,6 +48,12 @@ describe('the first hour with a running system', () => {
     )
     expect(done('submit docs/examples/finetune.yaml')).toContain('recorded before')
     expect(done('why finetune')).toContain('WaitingForCapacity')
+    for (const type of ['held', 'HELD', 'WorkloadHeld', 'workloadheld'])
+      expect(done(`decisions --type ${type}`)).toMatch(/Held +finetune +WaitingForCapacity/)
+    expect(ask('decisions --type helt')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('there is no "helt"; did you mean Held?') as string,
+    })
     expect(JSON.parse(done('queue -o json'))).toMatchObject([{ workload: 'finetune', position: 1 }])
   })
 
