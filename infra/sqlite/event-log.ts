@@ -243,10 +243,12 @@ const openedLog = (db: Sqlite.Database, file: string, readOnly: boolean): Audite
       `${stream}, revision`,
     )
 
+  /** Of one state of the log: where another process appends between two statements, a page would seem to miss an event. */
+  const atOnce = <A>(read: () => A): A => db.transaction(read)()
   const reading =
     <A>(read: () => A): TE.TaskEither<LogUnavailable, A> =>
     () =>
-      Promise.resolve(E.tryCatch(read, toFault))
+      Promise.resolve(E.tryCatch(readOnly ? () => atOnce(read) : read, toFault))
   const readAll: AuditedLog['readAll'] = (from, limit) => reading(() => linesByPosition(from, limit).map(parseLine))
 
   const queue = appendQueue(
