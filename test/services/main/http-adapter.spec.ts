@@ -53,13 +53,13 @@ const started = async (data = folder()) => {
       tell(`${command}@${issuedAt}/${outcome}`, {
         type: 'CommandConcluded',
         data: { attempt, command, outcome, reason: null, verb, workload },
-      } as Omit<CellInput, 'at'>),
+      }),
   }
 }
 
 const submitted = async ({ system, tell }: Awaited<ReturnType<typeof started>>, name: string) => {
   for (const data of equalNodes(1, 8))
-    await tell(`node/${data.node}`, { type: 'NodeRegistered', data } as Omit<CellInput, 'at'>)
+    await tell(`node/${data.node}`, { type: 'NodeRegistered', data })
   const intent = decodeIntent(intentOf(name, 8, '10m'))
   if (E.isLeft(intent)) throw new Error(JSON.stringify(intent.left))
   await right(system.desk.submit([intent.right], by))
