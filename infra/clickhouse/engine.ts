@@ -39,7 +39,7 @@ const ownRequestMaxMs = 600_000
 /** A reader is given up so long after its limit: the engine looks at the clock between blocks only. */
 const graceMs = 5_000
 const connectionsMax = 6
-const resultMaxBytes = 256 * 1024 * 1024
+const resultMaxBytes = 32 * 1024 * 1024
 const queryMemoryMaxBytes = 1024 * 1024 * 1024
 const spillBytes = 256 * 1024 * 1024
 
