@@ -72,9 +72,9 @@ const isSame = ({ hashAfter, hashBefore, rowsAfter, rowsBefore }: RebuiltTable):
 const columns: ReadonlyArray<Column<Row>> = [
   { name: 'table', value: ({ table }) => table, whole: true },
   { name: 'rows', value: ({ rowsBefore }) => rowsBefore },
-  { name: 'rebuilt', value: ({ rowsAfter }) => rowsAfter },
+  { name: 'rebuilt rows', value: ({ rowsAfter }) => rowsAfter },
   { name: 'hash', value: ({ hashBefore }) => hashBefore.slice(0, 16), whole: true },
-  { name: 'rebuilt', value: ({ hashAfter }) => hashAfter.slice(0, 16), whole: true },
+  { name: 'rebuilt hash', value: ({ hashAfter }) => hashAfter.slice(0, 16), whole: true },
   {
     name: 'same',
     value: (table) => (table.hashBefore === '' ? 'new' : isSame(table) ? 'yes' : 'NO'),
