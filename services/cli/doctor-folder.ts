@@ -20,7 +20,7 @@ export const folderCheck = async (folder: string): Promise<Check> => {
     const readable = () => access(folder, constants.R_OK | constants.X_OK)
     if (code !== 'ENOENT')
       return readable().then(
-        (): Check => ({ check, status: 'degraded', detail: `${folder} can be read, not written`, mend }),
+        (): Check => ({ check, status: 'broken', detail: `${folder} can be read, not written`, mend }),
         (): Check => ({ check, status: 'broken', detail: message, mend }),
       )
     return writable(await existingAbove(folder)).then(
