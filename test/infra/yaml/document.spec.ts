@@ -69,8 +69,12 @@ spec:
       'spec["a.b"] 1:41',
       'spec["[0]"] 1:51',
     ])
-    const second = faultsOf(readIntents('spec: { preferred: { count: 1 } }\n---\nspec: { preferred: { count: x } }\n'))
-    expect(second.map(({ path, line, column }) => [path, line, column])).toEqual([['spec.preferred.count', 3, 29]])
+    const second = faultsOf(
+      readIntents(
+        `metadata: { name: a }\nspec: { preferred: { count: 1 } }\n---\nmetadata: { name: b }\nspec: { preferred: { count: x } }\n`,
+      ),
+    )
+    expect(second.map(({ path, line, column }) => [path, line, column])).toEqual([['spec.preferred.count', 5, 29]])
   })
   it('should be given for every fault of the YAML itself', () => {
     expect(told('a: [1\nb: "\\q"\nc: !foo 1\n').map((each) => each.slice(0, 30))).toEqual([
@@ -131,7 +135,7 @@ describe('documents', () => {
     const named = (name: string) => `metadata: { name: ${name} }\n${one}\n`
     const list = '[{"metadata":{"name":"a"},"spec":{"preferred":{"count":1}}},{"spec":{"preferred":{"count":2}}}]'
     expect(rightOf(readIntents(`${named('a')}---\n${named('b')}`)).map(({ name }) => name)).toEqual(['a', 'b'])
-    expect(rightOf(readIntents(list)).map(({ name }) => name)).toEqual(['a', 'workload'])
+    expect(rightOf(readIntents(list.replace('{"spec"', '{"metadata":{"name":"c"},"spec"'))).length).toBe(2)
     expect(faultsOf(readIntents(`${named('a')}---\n${named('a')}`))).toEqual([
       {
         path: 'metadata.name',
@@ -141,10 +145,12 @@ describe('documents', () => {
         column: 19,
       },
     ])
-    expect(faultsOf(readIntents(list.replace('"count":2', '"count":"2"')))[0]).toMatchObject({
-      path: '[1].spec.preferred.count',
-      line: 1,
-    })
+    const faults = faultsOf(readIntents(list.replace('"count":2', '"count":"2"')))
+    expect(faults.map(({ line, path, reason }) => [path, line, reason])).toEqual([
+      ['[1].metadata.name', 1, 'is missing'],
+      ['[1].spec.preferred.count', 1, expect.stringContaining('found the text') as string],
+    ])
+    expect(faultsOf(readIntents('[]'))).toMatchObject([{ path: '$', reason: 'there is nothing in the list' }])
   })
   it('should read the same from YAML and from JSON', () => {
     const members = fc.record({ count: fc.integer({ min: 1, max: 99 }), share: fc.integer({ min: 1, max: 1000 }) })
