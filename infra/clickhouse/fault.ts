@@ -88,6 +88,6 @@ export const queryFault = (cause: unknown, place: string): ViewsUnavailable | Qu
     default:
       return damageCodes.includes(codeOf(cause))
         ? unavailable('refused', `${place}: it is damaged (${words})`, rebuildMend)
-        : refused('invalid', words, 'see docs for the tables and their columns, or ask `SHOW TABLES`')
+        : refused('invalid', words, 'docs/views.md has the views, `DESCRIBE workloads` the columns of one')
   }
 }

@@ -42,7 +42,17 @@ const forbidden = new Set(
   ).split(' '),
 )
 
-const mend = 'ask with SELECT alone, of the views alone; `SHOW TABLES` lists them'
+const writes = new Set(
+  (
+    'alter attach backup begin call check commit copy create delete detach drop exchange execute exists grant insert kill ' +
+    'load merge move optimize parallel rename replace restore revoke rollback set snapshot start stop system truncate ' +
+    'undrop unload unset update use watch'
+  ).split(' '),
+)
+
+const where = 'docs/views.md has the views, `DESCRIBE workloads` the columns of one'
+const mend =
+  'ask with SELECT alone, of the views alone: docs/views.md has them, `DESCRIBE workloads` the columns of one'
 
 /**
  * The one statement of that text, without what closes it, if it only reads, and only the views.
@@ -53,7 +63,7 @@ export const readOnlyQuery = (
   tableFunctions: ReadonlySet<string> = new Set(),
 ): E.Either<QueryRefused, string> => {
   const read = tokensOf(sql)
-  if (E.isLeft(read)) return E.left(refused('invalid', read.left, 'correct the text at that place'))
+  if (E.isLeft(read)) return E.left(refused('invalid', read.left, `correct the text at that place; ${where}`))
   const end = read.right.findIndex(isSign(';'))
   const tokens = end === -1 ? read.right : read.right.slice(0, end)
   const after = end === -1 ? undefined : read.right.slice(end).find((token) => !isSign(';')(token))
@@ -62,8 +72,12 @@ export const readOnlyQuery = (
   if (tokens.length === 0) return E.left(refused('invalid', 'there is no query', 'give one: SELECT ...'))
   if (after !== undefined) return fault(after, 'one statement at a time')
   const first = tokens.find((token) => !isSign('(')(token)) ?? tokens[0]!
-  if (first.kind !== 'word' || !firstWords.includes(lower(first)))
-    return fault(first, `${first.text.toUpperCase()} does not read`)
+  const isWord = first.kind === 'word'
+  if (!isWord || (!firstWords.includes(lower(first)) && !writes.has(lower(first))))
+    return E.left(
+      refused('invalid', `${placeOf(sql, first.at)}: ${first.text} begins no query`, `write SELECT ...: ${where}`),
+    )
+  if (!firstWords.includes(lower(first))) return fault(first, `${first.text.toUpperCase()} does not read`)
   if (lower(first) === 'show' && !shown.includes(lower(tokens[1])))
     return fault(first, `SHOW ${tokens[1]?.text ?? ''} is not answered; SHOW TABLES, COLUMNS and CREATE are`)
   const last = tokens.at(-1)!

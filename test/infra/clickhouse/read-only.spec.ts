@@ -98,6 +98,10 @@ describe('a query', () => {
     'SELECT 1 FORMAT `Native`',
     '',
     ' ; ',
+    'SELEKT 1',
+    'workloads',
+    '(1 + 1)',
+    '* FROM job',
   ])('should be read in one way only: %j', async (sql) => {
     const refusal = await left(views.query(sql, limits))
     expect(refusal).toMatchObject({ type: 'QueryRefused', kind: 'invalid' })

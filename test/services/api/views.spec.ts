@@ -40,6 +40,7 @@ it('should ask the views in SQL, refuse what is none of theirs, and build them a
     ])
     for (const [query, more, status, code] of [
       ['SELECT seven FROM nowhere', {}, 400, 'query-invalid'],
+      ['SELEKT 1', {}, 400, 'query-invalid'],
       ['DROP TABLE workload', {}, 400, 'query-read-only'],
       ['SELECT number FROM numbers(100)', { rowsMax: 10 }, 422, 'query-too-many-rows'],
       ['SELECT count() FROM numbers(1e13)', { timeMaxMs: 200 }, 422, 'query-too-long'],
