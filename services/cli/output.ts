@@ -49,6 +49,32 @@ export const renderRows = <Row>(
   }
 }
 
+/** Whether no line of the table is longer than its style allows, with nothing in it shortened. */
+export const fitsTable = <Row>(
+  rows: ReadonlyArray<Row & JsonObject>,
+  columns: ReadonlyArray<Column<Row>>,
+  { width }: Style,
+): boolean =>
+  renderTable(rows, columns, { format: 'table', width: Infinity, colour: false })
+    .split('\n')
+    .every((line) => displayWidth(line) <= width)
+
+/** One row after another, a line for each of its columns: for rows that are too long for a table. */
+export const renderRecords = <Row>(
+  rows: ReadonlyArray<Row & JsonObject>,
+  columns: ReadonlyArray<Column<Row>>,
+  { colour }: Style,
+): string => {
+  const { bold } = pc.createColors(colour)
+  const names = columns.map(({ name }) => terminalSafe(name))
+  const widest = names.reduce((most, name) => Math.max(most, displayWidth(name)), 0)
+  const lineOf = (row: Row, c: number): string => {
+    const padding = ' '.repeat(widest - displayWidth(names[c]!))
+    return `${bold(names[c])}${padding}${gap}${tableCell(columns[c]!.value(row))}\n`
+  }
+  return rows.map((row) => columns.map((_, c) => lineOf(row, c)).join('')).join('\n')
+}
+
 /** One thing with named members: a table and CSV give a line for each. */
 export const renderObject = (object: JsonObject, style: Style): string => {
   if (style.format === 'json') return renderJson(object)

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { renderObject, renderRows, terminalSafe, type Column, type Style } from '../../../services/cli/output.ts'
+import {
+  fitsTable,
+  renderObject,
+  renderRecords,
+  renderRows,
+  terminalSafe,
+  type Column,
+  type Style,
+} from '../../../services/cli/output.ts'
 
 const style = (format: Style['format'], width = 100, colour = false): Style => ({ format, width, colour })
 interface Job {
@@ -22,6 +30,24 @@ describe('a table', () => {
     const rows = [job(), job({ job: 'a', gpus: 128, reason: null })]
     expect(renderRows(rows, columns, style('table'))).toBe(
       ['JOB       GPUS   REASON', 'sweep-7      8   WaitingForCapacity', 'a          128   -', ''].join('\n'),
+    )
+  })
+
+  it('should give way to records, whole and safe, where it does not fit', () => {
+    const rows = [job({ reason: 'x'.repeat(90) }), job({ job: 'a\u001b[31mb', reason: null })]
+    expect(fitsTable(rows, columns, style('table', 110))).toBe(true)
+    expect(fitsTable(rows, columns, style('table'))).toBe(false)
+    expect(renderRecords(rows, columns, style('table'))).toBe(
+      [
+        'job      sweep-7',
+        'gpus     8',
+        `reason   ${'x'.repeat(90)}`,
+        '',
+        'job      ab',
+        'gpus     8',
+        'reason   -',
+        '',
+      ].join('\n'),
     )
   })
 
