@@ -83,7 +83,7 @@ const faultOfStart = (folder: string, stage: 'load' | 'open', text: string, said
   if (stage === 'load')
     return unavailable(
       'not-installed',
-      `chDB does not load: ${wordsOf(text.split('\n', 1)[0])}`,
+      `chDB does not load: ${wordsOf(text.split('\n', 1)[0]!.replace(/ imported from .*/, ''))}`,
       'run `npm install chdb` (Linux and macOS), or name a ClickHouse server; the log needs neither',
     )
   const all = `${text}\n${said}`

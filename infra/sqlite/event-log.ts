@@ -21,7 +21,8 @@ export const loadSqlite = async (): Promise<E.Either<string, SqliteDriver>> => {
     new Driver(':memory:').close() // The binary loads with the first database, not with the module.
     return E.right(Driver)
   } catch (cause) {
-    return E.left((cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]!)
+    const said = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1)[0]!
+    return E.left(said.replace(/ imported from .*/, '')) // Where our own modules lie helps nobody.
   }
 }
 

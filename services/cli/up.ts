@@ -7,6 +7,7 @@ import { readDocumentFile } from '../../infra/yaml/document.ts'
 import { startSystem, type Pretended, type StartFault, type System, type SystemOptions } from '../main.ts'
 import { defaultScript } from '../schedulers/embedded/script.ts'
 import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
+import { terminalSafe } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { untilSignal } from './signals.ts'
@@ -141,15 +142,16 @@ const run = async (session: Session, options: SystemOptions): Promise<ExitCode> 
 const startFailed = ({ mend, reason }: StartFault): VerbFailed =>
   new VerbFailed(exitCodes.failed, `cannot start: ${reason}; ${mend}`)
 
-const banner = (session: Session, { address }: System, { adapter, clock, folder }: SystemOptions): string => {
+const banner = (session: Session, { address, degraded }: System, { adapter, clock, folder }: SystemOptions): string => {
   const { configuration } = session
   const line = (name: string, text: string) => `  ${name.padEnd(9)} ${text}\n`
+  const viewless = degraded().find(({ what }) => what === 'views')
   const data = session.origins.data === 'default' ? '' : ` --data ${folder}`
   return (
     `Leasehold ${version()} runs.\n\n` +
     line('address', `${address}   (OpenAPI: ${address}/openapi.json)`) +
     line('folder', folder) +
-    line('views', viewsText(configuration.views)) +
+    line('views', viewless === undefined ? viewsText(configuration.views) : terminalSafe(`none: ${viewless.reason}`)) +
     line('adapter', adapterText(adapter)) +
     line('clock', clock === 'wall' ? 'wall: time goes on by itself' : 'events: time comes with the facts') +
     `\nTry next, in another terminal:\n` +

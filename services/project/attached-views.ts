@@ -16,8 +16,8 @@ import { ThreadedProjector } from './threaded-projector.ts'
 export const noViews: ViewsUnavailable = {
   type: 'ViewsUnavailable',
   kind: 'not-started',
-  reason: 'there are no views here',
-  mend: 'start it with views',
+  reason: 'views are switched off here',
+  mend: 'start `leasehold up` with --views embedded, or set LEASEHOLD_VIEWS=embedded',
 }
 
 export interface Attaching {

@@ -28,7 +28,10 @@ describe.each(pages)('the commands of %s', (page) => {
   afterAll(() => session.close())
 
   it.each(commands)('should work: %s', async (command) => {
-    if (command.startsWith('npx leasehold up')) return session.up(...command.split(' ').slice(3))
+    if (command.startsWith('npx leasehold up')) {
+      await session.up(...command.split(' ').slice(3))
+      return
+    }
     const { status, stderr, stdout } = session.run(command)
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('error') as string })
     if (!/--out |> /.test(command)) expect(stdout).not.toBe('')

@@ -47,7 +47,8 @@ describe('the commands of the README', () => {
     // What runs until it is stopped is stopped by whoever reads on; another one then starts on what it left.
     if (command.startsWith('npx leasehold up')) {
       expect((await session.down()) ?? 0).toBe(0)
-      return session.up(...command.split(' ').slice(3))
+      await session.up(...command.split(' ').slice(3))
+      return
     }
     const { status, stderr, stdout } = await settled(command)
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringContaining('error') as string })

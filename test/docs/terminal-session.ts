@@ -8,8 +8,8 @@ export interface TerminalSession {
   readonly folder: string
   /** Runs a line of a page; `npx leasehold` is the build of this checkout, without npm's second of thought. */
   readonly run: (line: string) => { readonly status: number | null; readonly stdout: string; readonly stderr: string }
-  /** Starts `leasehold up` in the session's folder; resolves when it has said that it runs. */
-  readonly up: (...flags: ReadonlyArray<string>) => Promise<void>
+  /** Starts `leasehold up` in the session's folder; resolves to what it says when it runs. */
+  readonly up: (...flags: ReadonlyArray<string>) => Promise<string>
   /** Stops it as Ctrl-C does, and whatever else was started, and resolves to the exit code. */
   readonly down: () => Promise<number | null>
   readonly close: () => Promise<void>
@@ -31,7 +31,7 @@ export const terminalSession = (): TerminalSession => {
   symlinkSync(resolve('docs/examples'), join(folder, 'docs', 'examples'))
   const systems: ChildProcess[] = []
   const stopped = async (system: ChildProcess): Promise<number | null> => {
-    if (system.exitCode !== null) return system.exitCode
+    if (system.exitCode !== null || system.signalCode !== null) return system.exitCode
     const ended = once(system, 'exit')
     system.kill('SIGINT')
     return ((await ended) as [number | null])[0]
@@ -54,9 +54,9 @@ export const terminalSession = (): TerminalSession => {
       systems.push(child)
       let said = ''
       child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()))
-      await new Promise<void>((resolve, reject) => {
-        child.stdout.once('data', () => {
-          resolve()
+      return new Promise<string>((resolve, reject) => {
+        child.stdout.once('data', (banner: Buffer) => {
+          resolve(banner.toString())
         })
         child.once('exit', (code) => {
           reject(new Error(`up ended with ${code}: ${said}`))

@@ -67,6 +67,10 @@ describe('the first hour with a running system', () => {
         /^big: refused, ExceedsFleet: needs 64 GPUs, .*, id submit\/big, position \d+ of the log\n$/,
       ) as string,
     })
+    expect(session.run("echo 'spec: { preferred: { count: 1 } }' | npx leasehold submit -")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('metadata.name: is missing; give the workload a name') as string,
+    })
     expect(session.run("echo '[]' | npx leasehold submit -")).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('there is nothing in the list; write an intent') as string,
@@ -82,7 +86,14 @@ describe('the first hour with a running system', () => {
 
   it('should answer in SQL, and tell a query that is wrong from one that is too much', async () => {
     await soon('sql "SELECT count() AS n FROM workloads" -o json', '"n": 3')
+    expect(done('rebuild')).toMatch(/^TABLE +ROWS +REBUILT ROWS +HASH +REBUILT HASH +SAME\n/)
     expect(done('ladder -o csv')).toMatch(/^hour_at,covered_ms,installed_gpu_hours/)
+    expect(done('sql "SELECT * FROM workloads WHERE workload = \'finetune\'"')).toMatch(/^workload +finetune$/m)
+    for (const query of ['SELECT nothing FROM workloads', 'SELEKT 1', 'DROP TABLE workload_rows'])
+      expect(ask(`sql "${query}"`)).toMatchObject({
+        status: 2,
+        stderr: expect.stringMatching(/docs\/views\.md .*`DESCRIBE workloads`/) as string,
+      })
     expect(ask('sql "SELECT nothing FROM nowhere"').status).toBe(2)
     expect(ask('sql "DROP TABLE workload_rows"').status).toBe(2)
     expect(ask('sql "SELECT number FROM numbers(100)" --limit 10').status).toBe(3)
@@ -132,6 +143,16 @@ describe('the first hour with a running system', () => {
     await session.up()
     expect(ownerOf(data)?.pid).not.toBe(pid)
     await soon('sql "SELECT state FROM workloads WHERE workload = \'finetune\'"', 'cancelled')
+  })
+
+  it('should say of views that they did not start, or are switched off, and how to have them', async () => {
+    const banner = await session.up('--data', 'viewless', '--views', 'http://127.0.0.1:9')
+    expect(banner).toMatch(/^ {2}views +none: ClickHouse at http:\/\/127\.0\.0\.1:9 does not answer/m)
+    expect(done('facts docs/examples/facts.ndjson --data off')).toContain('recorded')
+    const mend =
+      'views are switched off here; start `leasehold up` with --views embedded, or set LEASEHOLD_VIEWS=embedded'
+    const { status, stderr } = session.run("LEASEHOLD_VIEWS=none npx leasehold sql 'SELECT 1' --data off")
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `error: the views cannot be asked: ${mend}\n` })
   })
 
   it('should wait for what is in hand when it stops, and abort at a second signal, with 130', () => {
