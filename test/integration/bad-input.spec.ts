@@ -239,7 +239,7 @@ describe('a file or folder', () => {
     for (const [words, reason] of [
       [['simulate', secret, '--nodes', '1'], /reading it is not permitted; give this user the right/],
       [['queue', '--data', closed], /cannot be looked into; give this user the right/],
-      [['simulate', trace, '--nodes', '1', '--data', closed], /cannot be looked into; give this user the right/],
+      [['simulate', trace, '--nodes', '1', '--data', closed], /cannot be written: EACCES; name a folder that can/],
     ] as const) {
       const { status, stdout, stderr } = spawnSync(process.execPath, [binary, ...words], {
         encoding: 'utf8',

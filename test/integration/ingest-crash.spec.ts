@@ -231,5 +231,5 @@ it('should answer every line of the script in its order', async () => {
   )
   for (const [i, line] of lines.entries())
     if (answers[i]!.outcome !== 'undecodable' && !answers[i]!.id.startsWith('sha256:'))
-      expect(line.startsWith(`{"id":"${answers[i]!.id}"`)).toBe(true)
+      expect(line.startsWith(`{"specversion":"1.0","id":"${answers[i]!.id}"`)).toBe(true)
 })
