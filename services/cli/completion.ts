@@ -31,6 +31,8 @@ export const registerCompletion: Register = (program, context) => {
 }
 
 const examples = `
+It completes \`leasehold\`, which \`npm link\` in the clone puts on your path.
+
 Examples:
   eval "$(leasehold completion bash)"                  in ~/.bashrc
   eval "$(leasehold completion zsh)"                   in ~/.zshrc, after compinit
@@ -44,7 +46,7 @@ const choices: { readonly [flag: string]: ReadonlyArray<string> } = {
   '--format': traceFormats,
   '--time-unit': timeUnits,
   '--clock': ['wall', 'events'],
-  '--adapter': ['embedded', 'none'],
+  '--adapter': ['embedded', 'http', 'none'],
 }
 
 /** A verb, by the words that lead to it from the program on. */

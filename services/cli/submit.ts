@@ -86,6 +86,7 @@ const standing = (
 const ended: { readonly [S in WorkloadState['state']]?: ExitCode } = {
   succeeded: exitCodes.done,
   failed: exitCodes.failed,
+  'not-started': exitCodes.failed,
   refused: exitCodes.refused,
   cancelled: exitCodes.refused,
 }
@@ -112,7 +113,11 @@ const follow = async (session: Session, submitted: ReadonlyArray<Submitted>, wai
       if (!codes.includes(undefined)) return (codes as ExitCode[]).reduce(worse, exitCodes.done)
       const leftMs = until - performance.now()
       if (leftMs <= 0) {
-        session.note(`It has not ended after ${durationText(waitMs)}: \`leasehold why\` says where it stands.`)
+        const open = states.filter(({ state }) => ended[state] === undefined).map(({ workload }) => workload)
+        const what = open.length === 1 ? `${open[0]!} has` : `${open.length} workloads have`
+        session.note(
+          `${what} not ended after ${durationText(waitMs)}: \`leasehold why ${open[0]!}\` says where it stands.`,
+        )
         return exitCodes.refused
       }
       if ((await interrupted.within(Math.min(askEveryMs, leftMs))) !== null) return exitCodes.interrupted

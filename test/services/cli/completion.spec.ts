@@ -26,6 +26,8 @@ describe.runIf(has('bash'))('completion for bash', () => {
   it('should offer the flags of the verb, and those of every verb', async () => {
     expect(await offeredByBash('leasehold simulate jobs.csv --gp')).toEqual(['--gpus-per-node', '--gpu-jobs-only'])
     expect(await offeredByBash('leasehold --data d queue --d')).toEqual(['--data'])
+    expect(await offeredByBash('leasehold up --adapter ')).toEqual(['embedded', 'http', 'none'])
+    expect((await run(['completion', '--help'])).stdout).toContain('`npm link`')
   })
 
   it('should offer values where they are words of a list, and files elsewhere', async () => {

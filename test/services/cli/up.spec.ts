@@ -47,6 +47,9 @@ describe('the first hour with a running system', () => {
       /^finetune: waits \(WaitingForCapacity\), id submit\/finetune, position \d+ of the log\n/,
     )
     expect(done('submit docs/examples/finetune.yaml')).toContain('recorded before')
+    const waited = ask('submit docs/examples/finetune.yaml --wait 0.5')
+    expect(waited.status).toBe(3)
+    expect(waited.stderr).toMatch(/^finetune has not ended after .*: `leasehold why finetune` says where it stands\.$/m)
     expect(done('why finetune')).toContain('WaitingForCapacity')
     for (const type of ['held', 'HELD', 'WorkloadHeld', 'workloadheld'])
       expect(done(`decisions --type ${type}`)).toMatch(/Held +finetune +WaitingForCapacity/)
