@@ -3,6 +3,7 @@ import { auditFolder } from '../../infra/host/open-log.ts'
 import type { Finding } from '../../infra/chain/audited-log.ts'
 import { headOf, type LogHead } from '../../infra/chain/chain-head.ts'
 import { digestOf } from '../../infra/chain/log-digest.ts'
+import { counted } from './counted.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
 import { fromLog, withLog } from './opened-log.ts'
 import type { Column, JsonObject } from './output.ts'
@@ -68,13 +69,14 @@ const auditVerify = async (session: Session, head: LogHead | null) => {
   // What cannot be opened has been read up to the damage only, and has no head.
   const printed = found.hash === '' ? null : `${found.size}:${found.hash}`
   if (session.style.format === 'table') {
-    if (ok) await session.write(`ok: ${events} events, head ${printed}\n`)
+    if (ok) await session.write(`ok: ${counted(events, 'event')}, head ${printed}\n`)
     else await session.printRows<FindingRow>(findings.map(rowOf), findingColumns)
   } else if (session.style.format === 'csv') await session.printRows<FindingRow>(findings.map(rowOf), findingColumns)
   else await session.printObject({ ok, events, head: printed, findings: findings.map(rowOf) })
   if (ok && head === null) session.note('Without --head, an end that was cut off or a log written anew is not seen.')
   if (!ok) {
-    const where = printed === null ? `after ${events} events; the rest was not read` : `in ${events} events`
+    const where =
+      printed === null ? `after ${counted(events, 'event')}; the rest was not read` : `in ${counted(events, 'event')}`
     session.note(`the log is not what it was: ${findings.length} found ${where}`)
   }
   return ok ? exitCodes.done : exitCodes.unverified

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { describeFault } from '../../domain/kernel/fault.ts'
 import { instantText } from '../../projections/explain/wording.ts'
 import type { DeadLetterRow, Desk } from '../api/desk.ts'
+import { counted } from './counted.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
@@ -52,7 +53,7 @@ const registerShow: Register = (dlq, context) => {
           }
           const { at, body, bytes, faults, head, state } = letter
           const lines = [
-            `${letter.id}: ${state}, ${bytes} bytes, came ${instantText(at)}`,
+            `${letter.id}: ${state}, ${counted(bytes, 'byte')}, came ${instantText(at)}`,
             ...faults.map((fault) => `  ${describeFault(fault)}`),
             ...(body === null ? ['only its beginning was kept:', head] : [body]),
           ]

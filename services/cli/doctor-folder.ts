@@ -93,7 +93,7 @@ export const growthChecks = async (log: EventLog): Promise<ReadonlyArray<Check>>
     if (E.isLeft(first) || E.isLeft(last)) continue
     const spanMs = (last.right[0]?.at ?? 0) - (first.right[0]?.at ?? 0)
     const daily = spanMs < dayMs ? '' : `, ${Math.round(size / (spanMs / dayMs)).toLocaleString('en-US')} a day`
-    const detail = `${size.toLocaleString('en-US')} events over ${durationText(spanMs)}${daily}`
+    const detail = `${size.toLocaleString('en-US')} ${size === 1 ? 'event' : 'events'} over ${durationText(spanMs)}${daily}`
     checks.push({ check: `stream ${stream}`, status: 'ok', detail, mend: null })
   }
   return checks

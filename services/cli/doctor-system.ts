@@ -6,6 +6,7 @@ import type { Configuration } from '../../infra/host/configuration.ts'
 import { ownerOf } from '../../infra/host/folder-owner.ts'
 import { durationText } from '../../projections/explain/wording.ts'
 import type { SystemStatus } from '../api/desk.ts'
+import { counted } from './counted.ts'
 import type { Check } from './doctor.ts'
 import { remoteDesk } from './remote-desk.ts'
 
@@ -77,14 +78,14 @@ const statusChecks = (status: SystemStatus): ReadonlyArray<Check> => {
           {
             check: 'views',
             status: 'ok' as const,
-            detail: `${views.engine ?? views.kind}; ${views.lagEvents} events behind (${durationText(views.lagMs)})`,
+            detail: `${views.engine ?? views.kind}; ${counted(views.lagEvents, 'event')} behind (${durationText(views.lagMs)})`,
             mend: null,
           },
         ]),
     {
       check: 'dead letters',
       status: deadLetters === 0 ? 'ok' : 'degraded',
-      detail: `${deadLetters} wait`,
+      detail: deadLetters === 1 ? '1 waits' : `${deadLetters} wait`,
       mend: deadLetters === 0 ? null : 'leasehold dlq list, then dlq replay or dlq drop',
     },
     ...degraded.map(({ mend, reason, what }): Check => ({ check: what, status: 'degraded', detail: reason, mend })),

@@ -3,6 +3,7 @@ import { either as E } from 'fp-ts'
 import { environmentName, type Member } from '../../infra/host/configuration.ts'
 import { chooseLog, openLog, type LogChoice } from '../../infra/host/open-log.ts'
 import { loadSqlite } from '../../infra/sqlite/event-log.ts'
+import { counted } from './counted.ts'
 import { diskCheck, folderCheck, growthChecks, partsCheck } from './doctor-folder.ts'
 import { systemChecks } from './doctor-system.ts'
 import { exitCodes } from './exit.ts'
@@ -115,7 +116,7 @@ const logChecks = async (folder: string, choice: Choice): Promise<ReadonlyArray<
   await log.close()
   if (E.isLeft(heads)) return broken(heads.left)
   const events = heads.right.reduce((sum, { size }) => sum + size, 0)
-  const detail = `${kind}, because ${because}; ${events} events, content not checked (audit verify does)`
+  const detail = `${kind}, because ${because}; ${counted(events, 'event')}, content not checked (audit verify does)`
   return [{ check: 'log', status: 'ok', detail, mend: null }, ...growth]
 }
 

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { counted } from './counted.ts'
 import type { JsonObject, Column } from './output.ts'
 import { fileUnreadable } from '../../infra/host/file-unreadable.ts'
 import type { FactsAnswer } from '../api/desk.ts'
@@ -47,7 +48,7 @@ const printAnswer = async (session: Session, answer: FactsAnswer) => {
   const { duplicate, objections, recorded, refused, undecodable, unneeded } = answer
   if (session.style.format === 'table') {
     await session.write(
-      `${recorded} recorded, ${duplicate} known already, ${unneeded} ticks with nothing due, ` +
+      `${recorded} recorded, ${duplicate} known already, ${counted(unneeded, 'tick')} with nothing due, ` +
         `${refused} refused, ${undecodable} not to be decoded\n`,
     )
     if (objections.length > 0) await session.printRows<Objection>(objections, columns)

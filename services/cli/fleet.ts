@@ -48,7 +48,7 @@ const summary = ({ at, total }: FleetAnswer): string => {
   return (
     `${instantText(at)}: ${nodes} ${nodes === 1 ? 'node' : 'nodes'}, ${gpusText(installedMilli)} installed, ` +
     `${gpusText(schedulableMilli)} schedulable, ${gpusText(allocatedMilli)} allocated,\n` +
-    `${gpusText(freeMilli)} free (${gpusText(largestWholeMilli)} in one node); ${running} run, ${waiting} wait.\n`
+    `${gpusText(freeMilli)} free (${gpusText(largestWholeMilli)} in one node); ${running} running, ${waiting} waiting.\n`
   )
 }
 

@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import { verifyReplay, type ReplayVerdict } from '../replay/verify.ts'
+import { counted } from './counted.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
 import { fromLog, sizeOfCell, withLog } from './opened-log.ts'
 import { terminalSafe, type JsonObject } from './output.ts'
@@ -34,7 +35,7 @@ export const registerReplay: Register = (program, context) => {
 
 const verdictText = ({ ok, stream, inputs, decisions, finding }: ReplayVerdict): string => {
   if (ok || finding === null)
-    return `ok: ${inputs} inputs of ${stream} lead to its ${decisions} decisions, field by field\n`
+    return `ok: ${counted(inputs, 'input')} of ${stream} lead to its ${counted(decisions, 'decision')}, field by field\n`
   const line = (name: string, value: Json) => `  ${name.padEnd(8)} ${terminalSafe(JSON.stringify(value))}\n`
   return (
     `event ${finding.revision} of ${stream} does not follow from what came before it: ${terminalSafe(finding.reason)}\n` +
