@@ -141,9 +141,9 @@ const stateLine = ({ style }: Session, state: WorkloadState): string =>
     : `${JSON.stringify(state)}\n`
 
 const examples = `
-Exit code ${exitCodes.refused} when one is refused. With --wait: ${exitCodes.done} ${exitCodes.done} when all succeeded, ${exitCodes.failed} when one failed, ${exitCodes.refused} when one was refused or
-cancelled, or the time was up. Anything but a table is then followed by one JSON object on a line
-for each change.
+Exit code ${exitCodes.refused} when one is refused. With --wait: ${exitCodes.done} when all succeeded, ${exitCodes.failed} when one failed,
+${exitCodes.refused} when one was refused or cancelled, or the time was up. Anything but a table is then
+followed by one JSON object on a line for each change.
 
 Examples:
   leasehold submit docs/examples/intent.yaml
