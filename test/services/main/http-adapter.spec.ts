@@ -58,8 +58,7 @@ const started = async (data = folder()) => {
 }
 
 const submitted = async ({ system, tell }: Awaited<ReturnType<typeof started>>, name: string) => {
-  for (const data of equalNodes(1, 8))
-    await tell(`node/${data.node}`, { type: 'NodeRegistered', data })
+  for (const data of equalNodes(1, 8)) await tell(`node/${data.node}`, { type: 'NodeRegistered', data })
   const intent = decodeIntent(intentOf(name, 8, '10m'))
   if (E.isLeft(intent)) throw new Error(JSON.stringify(intent.left))
   await right(system.desk.submit([intent.right], by))
