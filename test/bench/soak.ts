@@ -17,13 +17,15 @@ import { chdbChildren, residentKib, startUp, type UpProcess } from '../support/u
 import { lineOf, nodeFact, numbersFrom } from '../support/fact-script.ts'
 
 /*
- * Hours of steady demand (one, unless told), ten jobs a second on 48 GPUs, sent to a running system as fast as it takes
- * it. Prints what memory it and its chDB hold as the time goes on, as JSON.
+ * `npm run soak [HOURS] [SPEED]`: hours of steady demand (one, unless told), ten jobs a second on 48 GPUs, sent to a running
+ * system so many times faster than it comes; as fast as it is taken, unless told. Prints what memory the system and
+ * its chDB hold as the time goes on, as JSON.
  */
 
 /** How long, in hours of demand. */
 const hours = Number(process.argv[2] ?? 1)
 const demandMs = 3_600_000 * hours
+const speed = Number(process.argv[3] ?? Infinity)
 const jobEveryMs = 100
 const sampleEveryMs = 300_000
 const batchFacts = 500
@@ -110,6 +112,8 @@ for (const [at, line] of factsOf(jobsFrom(1), opened.right)) {
   batch.push(line)
   if (batch.length < batchFacts) continue
   await flush()
+  const earlyMs = at / speed - (performance.now() - start)
+  if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs))
   if (at >= samples.length * sampleEveryMs) samples.push(await sampleOf(up, at))
 }
 await flush()
