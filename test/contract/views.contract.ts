@@ -184,7 +184,8 @@ export const viewsContract = (name: string, open: () => Promise<ViewsAt>): void 
     })
 
     it.each([
-      ['SELEC 1', 'read-only', /SELEC does not read/],
+      ['SELEC 1', 'invalid', /SELEC begins no query/],
+      ['DROP TABLE job', 'read-only', /DROP does not read/],
       ['SELECT', 'invalid', /^Syntax error/],
       ['SELECT a FROM nowhere', 'invalid', /nowhere/],
       ['SELECT nothing FROM job', 'invalid', /nothing/],
