@@ -34,6 +34,15 @@ export interface QueryResult {
   readonly rows: ReadonlyArray<ReadonlyArray<Json>>
 }
 
+/** A table before and after the views were built anew. Hashes are empty where there was no such table. */
+export interface RebuiltTable {
+  readonly table: string
+  readonly rowsBefore: number
+  readonly hashBefore: string
+  readonly rowsAfter: number
+  readonly hashAfter: string
+}
+
 /** What people query. It can be dropped and built again from the log; that changes nothing. */
 export interface Views {
   /** Last position of the log whose rows are in; -1 for none. */

@@ -1,5 +1,5 @@
 import { either as E } from 'fp-ts'
-import type { Checkpoint, EventLog, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
+import type { Checkpoint, EventLog, LogUnavailable, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
 import { Tail } from './tail.ts'
 
 /** Tells subscribers in this process that the log has grown. */
@@ -88,4 +88,11 @@ export const subscription = (
       await ended.catch(() => undefined)
     },
   }
+}
+
+/** The fault of the log that ended a subscription; null: what handled the events threw. */
+export const logFaultOf = (ended: unknown): LogUnavailable | null => {
+  const cause = ended instanceof Error ? ended.cause : null
+  const isFault = typeof cause === 'object' && cause !== null && 'type' in cause && cause.type === 'LogUnavailable'
+  return isFault ? (cause as LogUnavailable) : null
 }

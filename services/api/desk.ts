@@ -5,7 +5,13 @@ import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { NodeHealth } from '../../domain/planner/cell-event.ts'
 import type { Command } from '../../domain/planner/command.ts'
 import type { LogUnavailable } from '../../domain/ports/event-log.ts'
-import type { QueryLimits, QueryRefused, QueryResult, ViewsUnavailable } from '../../domain/ports/views.ts'
+import type {
+  QueryLimits,
+  QueryRefused,
+  QueryResult,
+  RebuiltTable,
+  ViewsUnavailable,
+} from '../../domain/ports/views.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import type { FleetAnswer } from '../../projections/explain/fleet.ts'
 import type { PlanAnswer } from '../../projections/explain/plan.ts'
@@ -125,14 +131,6 @@ export interface SystemStatus {
   } | null
   readonly deadLetters: number
   readonly degraded: ReadonlyArray<{ readonly what: string; readonly reason: string; readonly mend: string }>
-}
-
-export interface RebuiltTable {
-  readonly table: string
-  readonly rowsBefore: number
-  readonly hashBefore: string
-  readonly rowsAfter: number
-  readonly hashAfter: string
 }
 
 /**

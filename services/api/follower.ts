@@ -3,6 +3,7 @@ import type { EpochMs } from '../../domain/kernel/units.ts'
 import { evolve, type Cell } from '../../domain/planner/cell.ts'
 import { isInput, type CellEvent } from '../../domain/planner/cell-event.ts'
 import type { EventLog, LogUnavailable, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
+import { logFaultOf } from '../../infra/chain/subscription.ts'
 import { DeadLetterIndex, deadLetterStream } from './dead-letter-index.ts'
 import { NameSet } from './name-set.ts'
 import { endBy, type Ended } from './workload-state.ts'
@@ -229,13 +230,13 @@ const stoppedFault: LogUnavailable = {
 }
 
 const faultOf = (cause: unknown): LogUnavailable => {
-  const told = cause instanceof Error ? cause.cause : undefined
-  if (typeof told === 'object' && told !== null && 'type' in told && told.type === 'LogUnavailable')
-    return told as LogUnavailable
-  return {
-    type: 'LogUnavailable',
-    kind: 'damaged',
-    reason: `what the log holds does not follow from what lies before it: ${cause instanceof Error ? cause.message : String(cause)}`,
-    mend: 'run `leasehold audit verify`, and restore the log from a copy that passes',
-  }
+  const words = cause instanceof Error ? cause.message : String(cause)
+  return (
+    logFaultOf(cause) ?? {
+      type: 'LogUnavailable',
+      kind: 'damaged',
+      reason: `what the log holds does not follow from what lies before it: ${words}`,
+      mend: 'run `leasehold audit verify`, and restore the log from a copy that passes',
+    }
+  )
 }

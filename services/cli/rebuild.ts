@@ -1,7 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
 import { ownerOf } from '../../infra/host/folder-owner.ts'
-import type { RebuiltTable } from '../api/desk.ts'
+import type { RebuiltTable } from '../../domain/ports/views.ts'
 import { withDesk } from './desk.ts'
 import { deskFailed } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'

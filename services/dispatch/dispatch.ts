@@ -5,6 +5,7 @@ import type { Command } from '../../domain/planner/command.ts'
 import type { OpenCommands } from '../../domain/planner/open-commands.ts'
 import type { CommandSink, SinkDown } from '../../domain/ports/command-sink.ts'
 import type { AppendFault, EventLog, LogUnavailable, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
+import { logFaultOf } from '../../infra/chain/subscription.ts'
 
 /** The cell's events up to `position` of the log, folded by the caller; dispatch owns the fold from then on. */
 export interface Followed {
@@ -194,11 +195,9 @@ export class Dispatch {
 }
 
 const faultOf = (cause: unknown): LogUnavailable => {
-  const inner = cause instanceof Error ? cause.cause : null
-  if (typeof inner === 'object' && inner !== null && 'type' in inner && inner.type === 'LogUnavailable')
-    return inner as LogUnavailable
   const mend = 'run `leasehold audit verify`, and restore the log from a copy that passes'
-  return { type: 'LogUnavailable', kind: 'damaged', reason: `the log cannot be followed: ${String(cause)}`, mend }
+  const reason = `the log cannot be followed: ${String(cause)}`
+  return logFaultOf(cause) ?? { type: 'LogUnavailable', kind: 'damaged', reason, mend }
 }
 
 /** It has its whole span from when it was sent, however late that was. */

@@ -1,6 +1,8 @@
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type { Clock } from '../../domain/ports/clock.ts'
 import type { EventLog, LogUnavailable, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
+import type { RebuiltTable } from '../../domain/ports/views.ts'
+import { logFaultOf } from '../../infra/chain/subscription.ts'
 import {
   batchRowsMax,
   resume,
@@ -10,7 +12,7 @@ import {
   type ProjectedLog,
   type ProjectFault,
 } from './projected-log.ts'
-import { rebuildAt, type CountedViews, type RebuiltTable } from './rebuild.ts'
+import { rebuildAt, type CountedViews } from './rebuild.ts'
 
 export interface ProjectorOptions {
   /** What is there is written so long after it came, so that more can come with it; ms. */
@@ -279,9 +281,10 @@ export const busy: LogUnavailable = {
   mend: 'ask again in a moment',
 }
 
-const faultOf = (cause: unknown): LogUnavailable => {
-  const inner = cause instanceof Error ? cause.cause : null
-  if (typeof inner === 'object' && inner !== null && 'type' in inner && inner.type === 'LogUnavailable')
-    return inner as LogUnavailable
-  return { type: 'LogUnavailable', kind: 'input-output', reason: String(cause), mend: 'see the log of the process' }
-}
+const faultOf = (cause: unknown): LogUnavailable =>
+  logFaultOf(cause) ?? {
+    type: 'LogUnavailable',
+    kind: 'input-output',
+    reason: String(cause),
+    mend: 'see the log of the process',
+  }

@@ -1,6 +1,6 @@
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
-import type { Views, ViewsUnavailable } from '../../domain/ports/views.ts'
+import type { RebuiltTable, Views, ViewsUnavailable } from '../../domain/ports/views.ts'
 import type { TableContent } from '../../infra/clickhouse/table-content.ts'
 import { Projection } from '../../projections/rows/projection.ts'
 import { projectUpTo, type CatchUpSeen } from './catch-up.ts'
@@ -9,15 +9,6 @@ import { resume, type ProjectedLog, type ProjectFault } from './projected-log.ts
 /** Views that can say what they hold. */
 export interface CountedViews extends Views {
   readonly contents: () => TE.TaskEither<ViewsUnavailable, ReadonlyArray<TableContent>>
-}
-
-/** Hashes are empty where there was no such table. */
-export interface RebuiltTable {
-  readonly table: string
-  readonly rowsBefore: number
-  readonly hashBefore: string
-  readonly rowsAfter: number
-  readonly hashAfter: string
 }
 
 /**

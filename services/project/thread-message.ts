@@ -2,7 +2,7 @@ import type { either as E } from 'fp-ts'
 import type { LentViews } from '../../infra/clickhouse/views.ts'
 import type { Standing } from './project.ts'
 import type { ProjectFault } from './projected-log.ts'
-import type { RebuiltTable } from './rebuild.ts'
+import type { RebuiltTable } from '../../domain/ports/views.ts'
 
 /** What the thread begins with. */
 export interface ThreadData {

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type { Clock } from '../../domain/ports/clock.ts'
+import type { RebuiltTable } from '../../domain/ports/views.ts'
 import type { LentViews } from '../../infra/clickhouse/views.ts'
 import { within } from '../../infra/host/within.ts'
 import { busy, statusAt, type ProjectorStatus, type Standing } from './project.ts'
 import type { ProjectFault } from './projected-log.ts'
-import type { RebuiltTable } from './rebuild.ts'
 import type { FromThread, ThreadData, ToThread } from './thread-message.ts'
 
 type Built = E.Either<ProjectFault, ReadonlyArray<RebuiltTable>>
