@@ -253,17 +253,7 @@ const encodeMixEntry = ({ cpuMilli, devices, milli, weight }: MixClass): Json =>
  * The text whose SHA-256 is the policy's hash: of what the document means, so that comments, order and defaults that
  * are written out or left out do not make another policy of it.
  */
-export const canonicalPolicy = (policy: AllocationPolicy): string => {
-  const { commands, frozen, ...rest } = policy
-  const { mix, seed, strategy } = policy.placement
-  return canonicalJson({
-    ...(commands && { commands: { ...commands } }),
-    ...(frozen && { frozen: frozen === everywhere ? frozen : [...frozen] }),
-    ...rest,
-    placement: { mix: mix === null ? null : mix.map((entry) => ({ ...entry })), seed, strategy },
-    queues: policy.queues.map((queue) => ({ ...queue })),
-  })
-}
+export const canonicalPolicy = (policy: AllocationPolicy): string => canonicalJson(policy as unknown as Json)
 
 // ---- The decoded form, as events carry it
 

@@ -1,4 +1,26 @@
 import type { DurationMs } from '../kernel/units.ts'
+import type { BudgetPolicy, ClassPolicy } from './budget-policy.ts'
+import {
+  defaultCaps,
+  defaultContract,
+  defaultLimits,
+  type CapsPolicy,
+  type ContractPolicy,
+  type ExceptionPolicy,
+  type HeadroomPolicy,
+  type LimitsPolicy,
+  type ProtectedPoolPolicy,
+  type ReservationPolicy,
+} from './contract-policy.ts'
+import type {
+  AcceleratorPolicy,
+  AcceleratorQuota,
+  CohortPolicy,
+  FairTreePolicy,
+  FlavorFungibility,
+  KueuePolicy,
+  QueuePreemption,
+} from './quota-policy.ts'
 
 export const orderings = ['fifo', 'greedy', 'reserve'] as const
 /**
@@ -38,7 +60,25 @@ export const mixKey = ({ cpuMilli, devices, milli }: Omit<MixClass, 'weight'>): 
 export interface QueuePolicy {
   readonly name: string
   readonly ordering: Ordering
+  /** Path into the budget tree that its workloads belong to unless they say another. */
+  readonly budget?: string
+  /** Absent: it stands alone. */
+  readonly cohort?: string
+  /** Thousandths; absent: 1000. */
+  readonly fairWeightMilli?: number
+  readonly fungibility?: FlavorFungibility
+  readonly preemption?: QueuePreemption
+  /** In the order in which accelerators are tried; absent: what it may hold is not limited. */
+  readonly quotas?: ReadonlyArray<AcceleratorQuota>
 }
+
+export const sharings = ['budgets', 'kueue', 'fair-tree', 'drf'] as const
+/**
+ * Who is next, and who may be evicted for whom. `budgets`: GPU time over a window (without a budget tree: the queues in
+ * their order, and nobody is evicted); `kueue`: quota, borrowing and reclaim; `fair-tree`: decayed usage; `drf`: the
+ * lowest dominant share.
+ */
+export type Sharing = (typeof sharings)[number]
 
 /** Where nothing is stated. */
 export const defaultCommands: CommandPolicy = {
@@ -47,8 +87,28 @@ export const defaultCommands: CommandPolicy = {
   stopWithinMs: 120_000 as DurationMs,
 }
 
-/** An AllocationPolicy document, version 1 (docs/policy.md), decoded, with every default filled in. */
+/**
+ * An AllocationPolicy document, version 1 (docs/policy.md), decoded, with every default filled in. Members that may be
+ * absent are so where the document says nothing of them, so that what older documents mean keeps its hash.
+ */
 export interface AllocationPolicy {
+  readonly accelerators?: ReadonlyArray<AcceleratorPolicy>
+  readonly budgets?: BudgetPolicy
+  readonly caps?: CapsPolicy
+  readonly classes?: ReadonlyArray<ClassPolicy>
+  readonly cohorts?: ReadonlyArray<CohortPolicy>
+  readonly contract?: ContractPolicy
+  readonly exceptions?: ReadonlyArray<ExceptionPolicy>
+  readonly fairTree?: FairTreePolicy
+  readonly headroom?: HeadroomPolicy
+  readonly kueue?: KueuePolicy
+  readonly limits?: LimitsPolicy
+  readonly protectedPools?: ReadonlyArray<ProtectedPoolPolicy>
+  readonly reservations?: ReadonlyArray<ReservationPolicy>
+  /** Absent: budgets. */
+  readonly sharing?: Sharing
+  /** Names of the levels in which nodes lie, from coarse to fine, above the node itself; absent: `domain` alone. */
+  readonly topologyLevels?: ReadonlyArray<string>
   /** Absent where the document says nothing else than the defaults. */
   readonly commands?: CommandPolicy
   /** Pools in which nothing is decided and no command is sent until they are let go again; absent: none. */
@@ -77,3 +137,13 @@ export const standingOf = (policy: AllocationPolicy, pool: string): Mode | 'froz
   policy.frozen === 'all' || policy.frozen?.includes(pool) === true ? 'frozen' : (policy.poolModes[pool] ?? policy.mode)
 
 export const commandsOf = (policy: AllocationPolicy | null): CommandPolicy => policy?.commands ?? defaultCommands
+
+export const contractOf = (policy: AllocationPolicy | null): ContractPolicy => policy?.contract ?? defaultContract
+export const limitsOf = (policy: AllocationPolicy | null): LimitsPolicy => policy?.limits ?? defaultLimits
+export const capsOf = (policy: AllocationPolicy | null): CapsPolicy => policy?.caps ?? defaultCaps
+
+/** What decides who is next: `queues` where the sharing is budgets and there is no tree. */
+export const sharingOf = (policy: AllocationPolicy): Sharing | 'queues' => {
+  const { sharing = 'budgets', budgets } = policy
+  return sharing === 'budgets' && budgets === undefined ? 'queues' : sharing
+}

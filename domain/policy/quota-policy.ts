@@ -1,0 +1,78 @@
+import type { DurationMs } from '../kernel/units.ts'
+
+/** A kind of hardware, as quota and charges know it: a flavor. */
+export interface AcceleratorPolicy {
+  readonly name: string
+  /** Models of devices that belong to it; a model that no accelerator names is one of its own name. */
+  readonly models: ReadonlyArray<string>
+  /** Thousandths of the reference device that one of its devices counts for. */
+  readonly milliUnits: number
+}
+
+/** Of one resource; null: without limit. Devices in thousandths, CPU in thousandths of a core, memory in MiB. */
+export interface Quota {
+  readonly borrowing: number | null
+  readonly lending: number | null
+  readonly nominal: number
+}
+
+export const quotaResources = ['devices', 'cpu', 'memory'] as const
+export type QuotaResource = (typeof quotaResources)[number]
+
+/** What may be held of one accelerator class; a resource that is left out is not limited by it. */
+export interface AcceleratorQuota {
+  readonly accelerator: string
+  readonly cpu?: Quota
+  readonly devices?: Quota
+  readonly memory?: Quota
+}
+
+export interface CohortPolicy {
+  readonly name: string
+  /** Null: a root. */
+  readonly parent: string | null
+  /** Thousandths; 1000 is the usual weight. */
+  readonly fairWeightMilli: number
+  /** Shared by all below it, beside what they bring. In the order in which accelerators are tried. */
+  readonly quotas: ReadonlyArray<AcceleratorQuota>
+}
+
+export const withinQueuePolicies = ['never', 'lowerPriority', 'lowerOrNewerEqualPriority'] as const
+export const reclaimPolicies = ['never', 'lowerPriority', 'any'] as const
+export const borrowPolicies = ['never', 'lowerPriority'] as const
+
+/** Who may be evicted for a workload of the queue; only where `sharing` is kueue. */
+export interface QueuePreemption {
+  readonly borrowWithinCohort: (typeof borrowPolicies)[number]
+  /** While borrowing, nobody above it is taken; null: nobody at or above the preemptor's own priority. */
+  readonly borrowPriorityMax: number | null
+  readonly reclaimWithinCohort: (typeof reclaimPolicies)[number]
+  readonly withinQueue: (typeof withinQueuePolicies)[number]
+}
+
+/** Which accelerator class is taken where several would do; only where `sharing` is kueue. */
+export interface FlavorFungibility {
+  readonly preference: 'borrowingOverPreemption' | 'preemptionOverBorrowing'
+  readonly whenCanBorrow: 'mayStopSearch' | 'tryNextFlavor'
+  readonly whenCanPreempt: 'mayStopSearch' | 'tryNextFlavor'
+}
+
+export const fairSharingStrategies = ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'] as const
+export type FairSharingStrategy = (typeof fairSharingStrategies)[number]
+
+/** How the kueue mode differs from its defaults. */
+export interface KueuePolicy {
+  /** Shares decide order and victims; null: classical preemption. Tried in this order. */
+  readonly fairSharing: ReadonlyArray<FairSharingStrategy> | null
+  /**
+   * `safe` refuses a victim set that was re-validated after return of what is not needed and is no longer legal, and one
+   * by which the victim could at once evict back; `compatible` does as Kueue does, and may loop.
+   */
+  readonly loops: 'safe' | 'compatible'
+}
+
+/** Decayed usage, where `sharing` is fair-tree. */
+export interface FairTreePolicy {
+  /** Zero: nothing decays. */
+  readonly halfLifeMs: DurationMs
+}
