@@ -222,6 +222,10 @@ const ruleOf = (because: CommandIssued['data']['because']): string => {
     case 'node-draining':
     case 'node-failed':
       return 'fleet'
+    case 'preempted':
+      return 'spec.budgets.reclaimAfter'
+    case 'time-limit':
+      return 'spec.budgets.undrilledMax'
   }
 }
 

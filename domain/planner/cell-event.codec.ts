@@ -102,6 +102,13 @@ const terms: Reader<WorkloadTerms> = record({
   substitutable: needed(listOf(substitute, 0, substitutesMax)),
 })
 
+const order = record({
+  actor: needed(name),
+  reason: needed(nullable(prose(reasonMax))),
+  workload: needed(name),
+})
+const ofAttempt = record({ attempt: needed(wholeNumber(0, attemptsMax)), workload: needed(name) })
+
 /** Members in ascending order: what is decoded is stored as it is. */
 export const factData: { readonly [T in CellInput['type']]: Reader<Extract<CellInput, { readonly type: T }>['data']> } =
   {
@@ -134,11 +141,7 @@ export const factData: { readonly [T in CellInput['type']]: Reader<Extract<CellI
       outcome: needed(oneOf<'succeeded' | 'failed'>(['succeeded', 'failed'])),
       workload: needed(name),
     }),
-    CancelRequested: record({
-      actor: needed(name),
-      reason: needed(nullable(prose(reasonMax))),
-      workload: needed(name),
-    }),
+    CancelRequested: order,
     CommandConcluded: record({
       attempt: needed(wholeNumber(0, attemptsMax)),
       command: needed(identifier),
@@ -146,6 +149,15 @@ export const factData: { readonly [T in CellInput['type']]: Reader<Extract<CellI
       reason: needed(nullable(prose(reasonMax))),
       verb: needed(oneOf(commandVerbs)),
       workload: needed(name),
+    }),
+    HoldRequested: order,
+    ReleaseRequested: order,
+    CheckpointCommitted: ofAttempt,
+    ProgressObserved: ofAttempt,
+    DrillConcluded: record({
+      modelFamily: needed(nullable(name)),
+      outcome: needed(oneOf<'passed' | 'failed'>(['passed', 'failed'])),
+      team: needed(name),
     }),
     Ticked: record({}),
   }

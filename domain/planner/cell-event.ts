@@ -66,6 +66,27 @@ export type CommandConcluded = Message<
     readonly workload: string
   }
 >
+/** Somebody wants it to wait, whatever is free; what runs goes on, and waits when it comes back. */
+export type HoldRequested = Message<
+  'HoldRequested',
+  { readonly actor: string; readonly reason: string | null; readonly workload: string }
+>
+export type ReleaseRequested = Message<
+  'ReleaseRequested',
+  { readonly actor: string; readonly reason: string | null; readonly workload: string }
+>
+/** What the attempt did until then is durable, and is not lost with it. */
+export type CheckpointCommitted = Message<
+  'CheckpointCommitted',
+  { readonly attempt: number; readonly workload: string }
+>
+/** A step, a request served or a live power sample: the attempt was not idle then. */
+export type ProgressObserved = Message<'ProgressObserved', { readonly attempt: number; readonly workload: string }>
+/** Whether such a team's work of this family was seen to go on from a checkpoint; `modelFamily` null: work of none. */
+export type DrillConcluded = Message<
+  'DrillConcluded',
+  { readonly modelFamily: string | null; readonly outcome: 'passed' | 'failed'; readonly team: string }
+>
 /** Time as data: what is due at `at` is done, and everything that came up to `at` is decided. */
 export type Ticked = Message<'Ticked', Record<string, never>>
 
@@ -77,6 +98,11 @@ export type CellInput =
   | AttemptEnded
   | CancelRequested
   | CommandConcluded
+  | HoldRequested
+  | ReleaseRequested
+  | CheckpointCommitted
+  | ProgressObserved
+  | DrillConcluded
   | Ticked
 
 /** Devices of one node that a lease holds: their indexes, and the thousandths and memory taken of each. */
@@ -93,11 +119,18 @@ export type WorkloadAdmitted = Message<
     /** The best place that was not taken and its score, where the strategy scores places. */
     readonly alternative: { readonly node: string; readonly score: number } | null
     readonly attempt: number
+    /** Where it is charged, and milli-units of its lease; absent: nobody keeps such books. */
+    readonly budget?: string
     readonly expectedEndAt: EpochMs | null
     /** GPU milli free in the fleet before, and asked for. */
     readonly freeMilli: number
     readonly lease: ReadonlyArray<LeasePart>
+    /** It may not be evicted, holds more than its program is entitled to, and therefore has to leave by then. */
+    readonly limitAt?: EpochMs
+    readonly milliUnits?: number
     readonly needMilli: number
+    /** Its place was made free by an eviction. */
+    readonly preempted?: true
     /** It goes on from a checkpoint that was asked for; absent: it starts from the beginning. */
     readonly resumes?: true
     /** Path into the policy document. */
@@ -114,6 +147,8 @@ export type WorkloadHeld = Message<
     /** The workload that must start first, where there is one. */
     readonly behind: string | null
     readonly code: ReasonCode
+    /** The numbers that the code names (docs/reasons.md), by name; absent: it names none. */
+    readonly compared?: { readonly [name: string]: number }
     readonly freeMilli: number
     /**
      * GPU milli of the largest placement of its kind that one place of its span could take now: whole free devices x
@@ -161,6 +196,8 @@ export type CommandIssued = Message<
     readonly keeps: ReadonlyArray<LeasePart> | null
     /** The node that is to be left, where that is the cause. */
     readonly node: string | null
+    /** For whom it has to make room, where that is the cause. */
+    readonly preemptor?: string
     readonly rule: string
     readonly verb: Exclude<CommandVerb, 'start' | 'resume'>
     readonly workload: string
@@ -190,6 +227,89 @@ export type LeaseShrunk = Message<
     readonly workload: string
   }
 >
+/** A running attempt that makes room. */
+export interface Victim {
+  readonly attempt: number
+  /** It shrinks to these and runs on; null: it stops. */
+  readonly keeps: ReadonlyArray<LeasePart> | null
+  /** Work since its last observed checkpoint, milli-unit seconds, rounded up. */
+  readonly lossMilliUnitS: number
+  readonly milliUnits: number
+  readonly workload: string
+}
+/** How one of the two sides stood where their paths part; milli-units, and milli-unit hours over the window. */
+export interface SideStanding {
+  readonly chargedMilliUnitH: number
+  readonly entitledMilli: number
+  readonly heldMilli: number
+  readonly node: string
+  readonly owedMilliUnitH: number
+}
+/**
+ * Running attempts make room for a workload, whose place is kept until it starts there or the hold expires. The
+ * commands to the victims follow in the same append.
+ */
+export type PreemptionDecided = Message<
+  'PreemptionDecided',
+  {
+    /** Milli-units that the victims give back. */
+    readonly freedMilli: number
+    readonly holdUntil: EpochMs
+    readonly lease: ReadonlyArray<LeasePart>
+    /** Running attempts that were looked at. */
+    readonly looked: number
+    /** Milli-units that the workload takes. */
+    readonly needMilli: number
+    readonly rule: string
+    readonly side: SideStanding | null
+    readonly victims: ReadonlyArray<Victim>
+    readonly victimSide: SideStanding | null
+    /** When it would have started without; null: not known. */
+    readonly withoutAt: EpochMs | null
+    readonly workload: string
+  }
+>
+/** A place is no longer kept: its time was up, or it cannot be had any more. */
+export type PlaceReleased = Message<
+  'PlaceReleased',
+  { readonly because: 'expired' | 'lost'; readonly rule: string; readonly workload: string }
+>
+/** It was preempted so often that it is no longer a victim. */
+export type WorkloadPromoted = Message<
+  'WorkloadPromoted',
+  { readonly preemptions: number; readonly rule: string; readonly workload: string }
+>
+/** It has made no progress since: until it does, what it holds spends the budget of who launched it. */
+export type LeaseIdled = Message<
+  'LeaseIdled',
+  {
+    readonly attempt: number
+    readonly idleSince: EpochMs
+    readonly milliUnits: number
+    readonly rule: string
+    readonly workload: string
+  }
+>
+/** A node of the budget tree came, changed its share, or went; with what lapsed, milli-unit hours over the window. */
+export type BudgetChanged = Message<
+  'BudgetChanged',
+  {
+    readonly chargedMilliUnitH: number
+    readonly creditMilliUnitH: number
+    readonly debtMilliUnitH: number
+    readonly from: number | null
+    readonly node: string
+    readonly owedMilliUnitH: number
+    readonly rule: string
+    /** Shares, before and after; null: it was, or is, not there. */
+    readonly to: number | null
+  }
+>
+/** A reservation or an exception of the policy ended by its date. */
+export type GrantLapsed = Message<
+  'GrantLapsed',
+  { readonly grant: 'reservation' | 'exception'; readonly name: string; readonly owner: string; readonly rule: string }
+>
 /** It waited, or was never sent to an adapter, and is gone. */
 export type WorkloadCancelled = Message<'WorkloadCancelled', { readonly rule: string; readonly workload: string }>
 
@@ -202,6 +322,12 @@ export type CellDecision =
   | AttemptStopped
   | LeaseShrunk
   | WorkloadCancelled
+  | PreemptionDecided
+  | PlaceReleased
+  | WorkloadPromoted
+  | LeaseIdled
+  | BudgetChanged
+  | GrantLapsed
 export type CellEvent = CellInput | CellDecision
 
 /** Version of each event's data, as this release writes it. */
@@ -213,6 +339,11 @@ export const cellEventVersions: { readonly [T in CellEvent['type']]: number } = 
   AttemptEnded: 1,
   CancelRequested: 1,
   CommandConcluded: 1,
+  HoldRequested: 1,
+  ReleaseRequested: 1,
+  CheckpointCommitted: 1,
+  ProgressObserved: 1,
+  DrillConcluded: 1,
   Ticked: 1,
   WorkloadAdmitted: 1,
   WorkloadHeld: 1,
@@ -222,7 +353,16 @@ export const cellEventVersions: { readonly [T in CellEvent['type']]: number } = 
   AttemptStopped: 1,
   LeaseShrunk: 1,
   WorkloadCancelled: 1,
+  PreemptionDecided: 1,
+  PlaceReleased: 1,
+  WorkloadPromoted: 1,
+  LeaseIdled: 1,
+  BudgetChanged: 1,
+  GrantLapsed: 1,
 }
+
+/** The workload that a decision is about; null: it is about none. */
+export const workloadOf = ({ data }: CellDecision): string | null => ('workload' in data ? data.workload : null)
 
 const inputTypes: ReadonlySet<string> = new Set<CellInput['type']>([
   'NodeRegistered',
@@ -232,6 +372,11 @@ const inputTypes: ReadonlySet<string> = new Set<CellInput['type']>([
   'AttemptEnded',
   'CancelRequested',
   'CommandConcluded',
+  'HoldRequested',
+  'ReleaseRequested',
+  'CheckpointCommitted',
+  'ProgressObserved',
+  'DrillConcluded',
   'Ticked',
 ])
 export const isInput = (event: CellEvent): event is CellInput => inputTypes.has(event.type)

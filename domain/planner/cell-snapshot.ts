@@ -2,8 +2,9 @@ import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import type { AllocationPolicy, MixClass } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type { WorkloadTerms } from '../workload/terms.ts'
-import { activate, Cell, enqueue, occupy } from './cell.ts'
+import { activate, Cell, enqueue, holdBack, occupy } from './cell.ts'
 import type { LeasePart, NodeHealth, NodeRegistered } from './cell-event.ts'
+import type { DrillBook } from './drill-book.ts'
 import type { Hold, Run } from './workload.ts'
 
 interface WorkloadSnapshot {
@@ -21,6 +22,8 @@ interface WorkloadSnapshot {
   readonly run: (Omit<Run, 'parts'> & { readonly parts: ReadonlyArray<LeasePart> }) | null
   readonly seq: number
   readonly startsFailed: number
+  readonly onHold: boolean
+  readonly preemptions: number
   readonly submittedAt: EpochMs
   readonly team: string
   readonly terms: WorkloadTerms
@@ -31,6 +34,7 @@ type DeviceDown = readonly [node: number, device: number, health: NodeHealth]
 
 /** A cell as plain data, whole: what was folded from the log need not be folded again. */
 export interface CellSnapshot {
+  readonly drills: DrillBook['all']
   readonly demand: { readonly measured: ReadonlyArray<MixClass>; readonly mix: ReadonlyArray<MixClass> }
   readonly devicesDown: ReadonlyArray<DeviceDown>
   readonly health: ReadonlyArray<NodeHealth>
@@ -55,6 +59,7 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
     }
   })
   return {
+    drills: cell.drills.all,
     demand: { measured: cell.demand.measuredMix, mix: cell.demand.mix },
     devicesDown,
     health: fleet.health.slice(),
@@ -80,6 +85,8 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
       run: workload.run && { ...workload.run, parts: workload.run.parts.map((part) => fleet.partNamed(part)) },
       seq: workload.seq,
       startsFailed: workload.startsFailed,
+      onHold: workload.onHold,
+      preemptions: workload.preemptions,
       submittedAt: workload.submittedAt,
       team: workload.team,
       terms: workload.terms,
@@ -96,6 +103,7 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   restoreHealth(cell, snapshot)
   if (snapshot.policy !== null) activate(cell, { document: snapshot.policy, hash: snapshot.policyHash! })
   cell.demand.restore(snapshot.demand.mix, snapshot.demand.measured)
+  for (const { drill, at } of snapshot.drills) cell.drills.conclude(drill, at)
   for (const given of snapshot.workloads) {
     const { run, hold } = given
     const workload = enqueue(cell, given)
@@ -105,6 +113,8 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
     workload.waitedBeforeMs = given.waitedBeforeMs
     workload.resumes = given.resumes
     workload.startsFailed = given.startsFailed
+    workload.preemptions = given.preemptions
+    if (given.onHold) holdBack(cell, workload, true)
     if (run === null) {
       workload.hold = hold
       if (hold === null) cell.fresh.add(workload)

@@ -5,20 +5,23 @@ import { Placer } from '../fleet/placer.ts'
 import { ShapeTable, type Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
-import { standingOf, type AllocationPolicy, type Mode } from '../policy/allocation-policy.ts'
+import { contractOf, standingOf, type AllocationPolicy, type Mode } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type {
   AttemptEnded,
   AttemptStopped,
   CellEvent,
+  CheckpointCommitted,
   CommandConcluded,
   CommandIssued,
   LeaseShrunk,
   PolicyActivated,
+  ProgressObserved,
   WorkloadAdmitted,
   WorkloadHeld,
   WorkloadSubmitted,
 } from './cell-event.ts'
+import { DrillBook } from './drill-book.ts'
 import { EndIndex } from './end-index.ts'
 import type { Line } from './line.ts'
 import { WaitingQueue } from './waiting-queue.ts'
@@ -44,6 +47,7 @@ export class Cell {
   /** What waits or runs. */
   readonly workloads = new Map<string, Workload>()
   readonly ends = new EndIndex()
+  readonly drills = new DrillBook()
   /** What runs, by the number of each node that it runs on. */
   private readonly runs = new Map<number, Set<Workload>>()
   /** Waits, and was submitted since the last tick. */
@@ -85,6 +89,12 @@ export class Cell {
   /** The i-th fleet to try things on: it holds whatever was left there. */
   shadow(i: number): Fleet {
     return (this.shadows[i] ??= new Fleet())
+  }
+
+  /** Whether it was seen, and lately enough, that such work goes on from a checkpoint; or nobody asks for that. */
+  isDrilled({ team, terms: { modelFamily } }: Workload, at: EpochMs): boolean {
+    const { drillRequired, drillValidMs } = contractOf(this.policy)
+    return !drillRequired || this.drills.passed(team, modelFamily, at, drillValidMs)
   }
 
   /** What its policy lets it do now. */
@@ -157,8 +167,19 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       break
     case 'CancelRequested':
       break
+    case 'HoldRequested':
+    case 'ReleaseRequested':
+      holdBack(cell, known(cell, event.data.workload), event.type === 'HoldRequested')
+      break
+    case 'CheckpointCommitted':
+    case 'ProgressObserved':
+      progress(cell, event)
+      break
+    case 'DrillConcluded':
+      cell.drills.conclude(event.data, event.at)
+      break
     case 'CommandConcluded':
-      conclude(cell, event.data)
+      conclude(cell, event)
       break
     case 'Ticked':
       cell.settle()
@@ -256,6 +277,8 @@ export const enqueue = (
     checkpointed: false,
     resumes: false,
     startsFailed: 0,
+    onHold: false,
+    preemptions: 0,
     hold: null,
     previous: null,
     next: null,
@@ -270,14 +293,19 @@ export const enqueue = (
 
 /** It waits, with all others of its queue that ask for the same. */
 const standInLine = (cell: Cell, workload: Workload): void => {
-  const line = workload.queue.add(workload)
+  if (workload.onHold) return
+  workload.queue.add(workload)
+  const line = workload.queue.lines.add(workload, workload.shape.index)
   if (line.size === 1) cell.untried.add(line)
 }
 
 const leaveQueue = (cell: Cell, workload: Workload): void => {
-  const line = workload.line!
-  workload.queue.remove(workload)
   cell.fresh.delete(workload)
+  const { line } = workload
+  // What is on hold stands in none.
+  if (line === null) return
+  workload.queue.remove(workload)
+  workload.queue.lines.remove(workload)
   if (line.size === 0) cell.untried.delete(line)
 }
 
@@ -320,12 +348,20 @@ const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
   const parts = data.lease.map((part) => cell.fleet.partNumbered(part))
   workload.attempt = data.attempt
   workload.resumes = data.resumes === true
+  const commanded = cell.standing === 'automate'
   occupy(cell, workload, {
     startedAt: at,
     expectedEndAt: data.expectedEndAt,
     parts,
-    commanded: cell.standing === 'automate',
+    commanded,
     confirmed: false,
+    confirmedAt: commanded ? null : at,
+    checkpointAt: null,
+    progressAt: null,
+    idle: false,
+    preemptible: workload.terms.preemption.tolerated && cell.isDrilled(workload, at),
+    preempted: data.preempted === true,
+    limitAt: data.limitAt ?? null,
     open: null,
     issued: 0,
     tried: [],
@@ -345,17 +381,38 @@ const end = (cell: Cell, data: AttemptEnded['data']): void => {
   cell.workloads.delete(workload.id)
 }
 
-const conclude = (cell: Cell, { outcome, verb, workload: id }: CommandConcluded['data']): void => {
+const conclude = (cell: Cell, { at, data: { outcome, verb, workload: id } }: CommandConcluded): void => {
   const workload = known(cell, id)
   const { run } = workload
   assert(run !== null, 'what is concluded about runs')
   if (verb === 'start' || verb === 'resume') {
-    if (outcome === 'done') workload.run = { ...run, confirmed: true }
+    if (outcome === 'done') workload.run = { ...run, confirmed: true, confirmedAt: at }
     return
   }
   if (verb !== 'checkpoint' && verb !== 'shrink') return
-  workload.run = { ...run, open: null, tried: [...run.tried, verb] }
-  if (verb === 'checkpoint' && outcome === 'done') workload.checkpointed = true
+  const saved = verb === 'checkpoint' && outcome === 'done'
+  workload.run = { ...run, open: null, tried: [...run.tried, verb], checkpointAt: saved ? at : run.checkpointAt }
+  if (saved) workload.checkpointed = true
+}
+
+/** Takes it out of its queue, or lets it in again; what runs is only marked. */
+export const holdBack = (cell: Cell, workload: Workload, onHold: boolean): void => {
+  if (workload.run === null && onHold) leaveQueue(cell, workload)
+  workload.onHold = onHold
+  if (workload.run !== null) return
+  standInLine(cell, workload)
+  cell.fresh.add(workload)
+}
+
+const progress = (cell: Cell, { type, at, data }: CheckpointCommitted | ProgressObserved): void => {
+  const workload = known(cell, data.workload)
+  const { run } = workload
+  assert(run !== null, 'what makes progress runs')
+  const progressAt = Math.max(at, run.progressAt ?? at) as EpochMs
+  const checkpointAt =
+    type === 'CheckpointCommitted' ? (Math.max(at, run.checkpointAt ?? at) as EpochMs) : run.checkpointAt
+  workload.run = { ...run, progressAt, checkpointAt, idle: false }
+  if (type === 'CheckpointCommitted') workload.checkpointed = true
 }
 
 const issue = (cell: Cell, { at, data }: CommandIssued): void => {

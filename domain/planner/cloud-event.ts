@@ -44,6 +44,11 @@ export const cloudEventTypes: { readonly [T in CellInput['type']]: string } = {
   AttemptEnded: 'dev.leasehold.attempt.ended.v1',
   CancelRequested: 'dev.leasehold.cancel.requested.v1',
   CommandConcluded: 'dev.leasehold.command.concluded.v1',
+  HoldRequested: 'dev.leasehold.hold.requested.v1',
+  ReleaseRequested: 'dev.leasehold.release.requested.v1',
+  CheckpointCommitted: 'dev.leasehold.checkpoint.committed.v1',
+  ProgressObserved: 'dev.leasehold.progress.observed.v1',
+  DrillConcluded: 'dev.leasehold.drill.concluded.v1',
   Ticked: 'dev.leasehold.clock.ticked.v1',
 }
 

@@ -16,8 +16,10 @@ export const commandCauses = [
   'cancel-requested',
   'node-draining',
   'node-failed',
+  'preempted',
   'start-expired',
   'stop-expired',
+  'time-limit',
 ] as const
 export type CommandCause = (typeof commandCauses)[number]
 

@@ -5,16 +5,18 @@ import type { EpochMs } from '../kernel/units.ts'
 import { cancel, conclude, evicted, leaveNode, withdrawAdvice } from './attempt-stop.ts'
 import { Cell, evolve } from './cell.ts'
 import type {
+  AttemptEnded,
   CellDecision,
   CellEvent,
   CellInput,
   NodeHealthChanged,
   NodeRegistered,
+  ProgressObserved,
   WorkloadRefused,
   WorkloadSubmitted,
 } from './cell-event.ts'
 import { Pass } from './pass.ts'
-import { endedByEviction } from './workload.ts'
+import { endedByEviction, type Workload } from './workload.ts'
 
 /** Why an input is not taken. `Repeated` says that the cell has it already: nothing is wrong, and nothing is recorded. */
 export type CellRejection =
@@ -38,18 +40,27 @@ export const decide = (input: CellInput, cell: Cell): E.Either<CellRejection, Re
     case 'WorkloadSubmitted':
       return submit(input, cell)
     case 'AttemptEnded': {
-      const { workload: id, attempt } = input.data
-      const workload = cell.workloads.get(id)
-      if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: id })
-      if (workload.run === null) return E.left({ type: 'NotRunning', workload: id })
-      if (workload.attempt !== attempt)
-        return E.left({ type: 'WrongAttempt', workload: id, attempt, running: workload.attempt })
-      return endedByEviction(workload, input.data.outcome) ? E.right([evicted(workload, input.at)]) : nothing
+      const running = runningAttempt(input.data, cell)
+      if (E.isLeft(running)) return running
+      return endedByEviction(running.right, input.data.outcome) ? E.right([evicted(running.right, input.at)]) : nothing
     }
     case 'CancelRequested':
       return cancel(input, cell)
     case 'CommandConcluded':
       return conclude(input, cell)
+    case 'HoldRequested':
+    case 'ReleaseRequested': {
+      const workload = cell.workloads.get(input.data.workload)
+      if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: input.data.workload })
+      return workload.onHold === (input.type === 'HoldRequested') ? repeated : nothing
+    }
+    case 'CheckpointCommitted':
+    case 'ProgressObserved': {
+      const running = runningAttempt(input.data, cell)
+      return E.isLeft(running) ? running : nothing
+    }
+    case 'DrillConcluded':
+      return nothing
     case 'Ticked':
       return input.at < cell.now ? E.left({ type: 'TimeWentBack', at: input.at, now: cell.now }) : tick(input.at, cell)
   }
@@ -64,6 +75,19 @@ export const cellDecider = (name: string): Decider<CellInput, Cell, CellEvent, C
 
 const nothing = E.right([])
 const repeated = E.left({ type: 'Repeated' } as const)
+
+/** The workload whose attempt of that number runs. */
+const runningAttempt = (
+  { attempt, workload: id }: AttemptEnded['data'] | ProgressObserved['data'],
+  cell: Cell,
+): E.Either<CellRejection, Workload> => {
+  const workload = cell.workloads.get(id)
+  if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: id })
+  if (workload.run === null) return E.left({ type: 'NotRunning', workload: id })
+  if (workload.attempt !== attempt)
+    return E.left({ type: 'WrongAttempt', workload: id, attempt, running: workload.attempt })
+  return E.right(workload)
+}
 
 const tick = (at: EpochMs, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
   if (!cell.decides) return nothing

@@ -1,7 +1,13 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../kernel/units.ts'
 import { evolve, type Cell } from './cell.ts'
-import type { WorkloadAdmitted, WorkloadHeld, WorkloadRefused, WorkloadSubmitted } from './cell-event.ts'
+import {
+  workloadOf,
+  type WorkloadAdmitted,
+  type WorkloadHeld,
+  type WorkloadRefused,
+  type WorkloadSubmitted,
+} from './cell-event.ts'
 import { fork } from './cell-snapshot.ts'
 import { decide, type CellRejection } from './decide.ts'
 import { projectStarts } from './projection.ts'
@@ -31,7 +37,7 @@ export const dryRun = (cell: Cell, submission: WorkloadSubmitted['data']): DryRu
   const workload = forked.workloads.get(submission.workload)
   const position = workload === undefined ? 1 : workload.queue.ahead(workload) + 1
   const ticked = decide({ type: 'Ticked', at, data: {} }, forked)
-  const own = E.isLeft(ticked) ? [] : ticked.right.filter(({ data }) => data.workload === submission.workload)
+  const own = E.isLeft(ticked) ? [] : ticked.right.filter((one) => workloadOf(one) === submission.workload)
   const admitted = own.find((decision) => decision.type === 'WorkloadAdmitted')
   if (admitted !== undefined) return { outcome: 'starts', decision: admitted, startAt: at }
   const startAt = projectStarts(forked, submission.workload).starts.get(submission.workload) ?? null

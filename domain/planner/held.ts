@@ -39,6 +39,10 @@ export const heldDecisions = (pass: Pass): ReadonlyArray<WorkloadHeld> => {
     }
   }
   for (const workload of pass.cell.unexplained()) {
+    if (workload.onHold) {
+      hold(workload, { code: 'OnHold', rule: 'workload', behind: null }, false)
+      continue
+    }
     if (workload.queue.index < 0) {
       hold(workload, { code: 'Misconfigured', rule: 'spec.queues', behind: null }, false)
       continue

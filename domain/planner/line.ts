@@ -8,6 +8,8 @@ import type { Workload } from './workload.ts'
  */
 export class Line {
   readonly shape: Shape
+  /** What its members have in common besides. */
+  readonly key: string | number
   private members: (Workload | null)[] = []
   private begin = 0
   private live = 0
@@ -15,8 +17,9 @@ export class Line {
   private room = 0
   private least = new Float64Array(0)
 
-  constructor(shape: Shape) {
+  constructor(shape: Shape, key: string | number) {
     this.shape = shape
+    this.key = key
   }
 
   get size(): number {

@@ -28,6 +28,10 @@ export interface Workload {
   /** Its attempt does. */
   resumes: boolean
   startsFailed: number
+  /** Somebody wants it to wait. */
+  onHold: boolean
+  /** Of its attempts, so many made room for others. */
+  preemptions: number
   /** While it waits. */
   hold: Hold | null
   previous: Workload | null
@@ -54,6 +58,19 @@ export interface Run {
   readonly commanded: boolean
   /** The adapter has said that it started. */
   readonly confirmed: boolean
+  /** When it did: from then on it is protected, and its work may be lost. Without an adapter, when it was admitted. */
+  readonly confirmedAt: EpochMs | null
+  /** Newest durable checkpoint of this attempt, and newest sign of progress. */
+  readonly checkpointAt: EpochMs | null
+  readonly progressAt: EpochMs | null
+  /** Counts as idle. */
+  readonly idle: boolean
+  /** May be evicted for others, as things stood when it started. */
+  readonly preemptible: boolean
+  /** Its place was made free by an eviction. */
+  readonly preempted: boolean
+  /** It has to leave by then. */
+  readonly limitAt: EpochMs | null
   /** What the adapter has been asked to do with it since, and has not concluded. */
   readonly open: OpenCommand | null
   /** Commands after the start, so that each has a number of its own. */

@@ -1,4 +1,4 @@
-import type { CellDecision } from '../../domain/planner/cell-event.ts'
+import { workloadOf, type CellDecision } from '../../domain/planner/cell-event.ts'
 import type { StoredEvent } from '../../domain/ports/event-log.ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { Row, RowTable } from '../rows/row-table.ts'
@@ -43,7 +43,7 @@ export const decisionRow = (event: StoredEvent, decision: CellDecision): Row => 
     event.position,
     at,
     type,
-    data.workload,
+    workloadOf(decision) ?? '',
     'rule' in data ? data.rule : '',
     ...members.map((member) => said[member] ?? (isText.has(member) ? '' : null)),
     event.causation ?? '',
@@ -112,6 +112,26 @@ const saidBy = (decision: CellDecision): Members => {
       const need = keeps.reduce((sum, { devices }) => sum + devices.length, 0)
       return { attempt, need_devices: need, node: keeps[0]?.node ?? '', nodes: keeps.length }
     }
+    case 'PreemptionDecided': {
+      const { lease, needMilli, withoutAt } = decision.data
+      const need = lease.reduce((sum, { devices }) => sum + devices.length, 0)
+      return {
+        need_devices: need,
+        need_milli: needMilli,
+        node: lease[0]?.node ?? '',
+        nodes: lease.length,
+        projected_start_ms: withoutAt,
+      }
+    }
+    case 'LeaseIdled':
+      return { attempt: decision.data.attempt }
+    case 'PlaceReleased':
+      return { because: decision.data.because }
+    case 'GrantLapsed':
+      return { because: decision.data.grant, node: decision.data.name }
+    case 'BudgetChanged':
+      return { node: decision.data.node }
+    case 'WorkloadPromoted':
     case 'WorkloadCancelled':
       return {}
   }

@@ -50,6 +50,35 @@ export const eventText = (event: CellEvent): string => {
       const { attempt, outcome, requeued } = event.data
       return `attempt ${attempt} ${outcome}, ${requeued ? 'waits again' : 'and is gone'}`
     }
+    case 'HoldRequested':
+      return `${event.data.actor} wants it to wait${event.data.reason === null ? '' : `: ${event.data.reason}`}`
+    case 'ReleaseRequested':
+      return `${event.data.actor} lets it go on${event.data.reason === null ? '' : `: ${event.data.reason}`}`
+    case 'CheckpointCommitted':
+      return `attempt ${event.data.attempt} has a durable checkpoint`
+    case 'ProgressObserved':
+      return `attempt ${event.data.attempt} goes on`
+    case 'DrillConcluded': {
+      const { modelFamily, outcome, team } = event.data
+      return `drill of team ${team}${modelFamily === null ? '' : `, family ${modelFamily}`}, ${outcome}`
+    }
+    case 'PreemptionDecided': {
+      const { holdUntil, lease, victims } = event.data
+      const leave = victims.map(({ workload, keeps }) => (keeps === null ? workload : `a part of ${workload}`))
+      return `${leave.join(', ')} make room on ${lease.map(partText).join('; ')}, kept until ${instantText(holdUntil)}`
+    }
+    case 'PlaceReleased':
+      return event.data.because === 'expired' ? 'its place is kept no longer' : 'its place is lost'
+    case 'WorkloadPromoted':
+      return `preempted ${event.data.preemptions} times: it is no victim any more`
+    case 'LeaseIdled':
+      return `no progress since ${instantText(event.data.idleSince)}: what it holds spends its own budget`
+    case 'BudgetChanged': {
+      const { from, node, to } = event.data
+      return `budget ${node}: share ${from ?? 'none'} to ${to ?? 'none'}`
+    }
+    case 'GrantLapsed':
+      return `${event.data.grant} ${event.data.name} has ended`
     case 'LeaseShrunk':
       return `keeps ${event.data.keeps.map(partText).join('; ')}`
     case 'WorkloadCancelled':
@@ -80,4 +109,4 @@ const heldText = ({
 
 /** `Held`, `Admitted`, `Ended`: what is left of a type where the columns say whose event it is. */
 export const shortType = (type: string): string =>
-  type.replace(/^(Workload|Attempt|Estimate|Node|Policy|Command|Lease)/, '')
+  type.replace(/^(Workload|Attempt|Estimate|Node|Policy|Command|Lease)(?=[A-Z])/, '')

@@ -76,9 +76,8 @@ export class SimulationLedger {
     }
     if (input.type === 'AttemptEnded') this.jobs.get(input.data.workload)!.endAt = input.at
     for (const { type, at, data } of decisions) {
-      const job = this.jobs.get(data.workload)!
-      if (type === 'WorkloadAdmitted') job.startAt = at
-      if (type === 'WorkloadRefused') job.refused = true
+      if (type === 'WorkloadAdmitted') this.jobs.get(data.workload)!.startAt ??= at
+      if (type === 'WorkloadRefused') this.jobs.get(data.workload)!.refused = true
     }
     if (input.type === 'Ticked') this.afterPass(input.at, cell)
   }

@@ -11,6 +11,12 @@ export const decisionTypes: ReadonlyArray<CellDecision['type']> = [
   'AttemptStopped',
   'LeaseShrunk',
   'WorkloadCancelled',
+  'PreemptionDecided',
+  'PlaceReleased',
+  'WorkloadPromoted',
+  'LeaseIdled',
+  'BudgetChanged',
+  'GrantLapsed',
 ]
 
 /** By its whole name or the short one that tables have, in any case: `WorkloadHeld`, `Held`, `held`. */

@@ -53,6 +53,16 @@ const inputId = (input: CellInput, ticks: number): string => {
       return `cancel/${input.data.workload}`
     case 'CommandConcluded':
       return `${input.data.command}/${input.data.outcome}`
+    case 'HoldRequested':
+    case 'ReleaseRequested':
+      return `${input.type === 'HoldRequested' ? 'hold' : 'release'}/${input.data.workload}/${input.at}`
+    case 'CheckpointCommitted':
+    case 'ProgressObserved': {
+      const { attempt, workload } = input.data
+      return `${input.type === 'ProgressObserved' ? 'progress' : 'checkpoint'}/${workload}/${attempt}/${input.at}`
+    }
+    case 'DrillConcluded':
+      return `drill/${input.data.team}/${input.data.modelFamily ?? 'any'}/${input.at}`
     case 'Ticked':
       return `tick/${ticks}`
   }

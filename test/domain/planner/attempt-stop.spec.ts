@@ -97,7 +97,7 @@ const short = (decisions: ReadonlyArray<CellDecision>) =>
   decisions.map(({ type, data }) => {
     if (type === 'CommandIssued') return `${data.command} ${data.because}`
     if (type === 'AttemptStopped') return `${data.workload}/${data.attempt} ${data.outcome} ${data.requeued}`
-    return `${type} ${data.workload}`
+    return `${type} ${'workload' in data ? data.workload : ''}`
   })
 
 /** One that runs on `a`, as its adapter has said, one that runs on `b`, and one that waits. */

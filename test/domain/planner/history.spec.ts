@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { canonicalJson, type Json } from '../../../domain/kernel/canonical-json.ts'
 import type { EpochMs } from '../../../domain/kernel/units.ts'
 import { Cell, evolve } from '../../../domain/planner/cell.ts'
-import type { CellDecision, CellEvent, CellInput } from '../../../domain/planner/cell-event.ts'
+import { workloadOf, type CellDecision, type CellEvent, type CellInput } from '../../../domain/planner/cell-event.ts'
 import { fork, fromSnapshot, takeSnapshot, type CellSnapshot } from '../../../domain/planner/cell-snapshot.ts'
 import { decide } from '../../../domain/planner/decide.ts'
 import { projectStarts } from '../../../domain/planner/projection.ts'
@@ -189,7 +189,7 @@ describe('after every event', () => {
               told.set(data.workload, reason)
             }
             if (input.type !== 'Ticked' || !cell.decides) return
-            const workloads = decisions.map(({ type, data }) => `${type} ${data.workload}`)
+            const workloads = decisions.map((decision) => `${decision.type} ${workloadOf(decision)}`)
             expect(new Set(workloads).size).toBe(workloads.length)
             for (const { id, hold, run } of cell.workloads.values())
               if (run === null) expect(`${hold?.code} ${hold?.rule}`).toBe(told.get(id))

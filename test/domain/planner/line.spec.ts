@@ -33,6 +33,8 @@ const workloadOf = (seq: number, queue: WaitingQueue, more: Partial<Workload> = 
   checkpointed: false,
   resumes: false,
   startsFailed: 0,
+  onHold: false,
+  preemptions: 0,
   run: null,
   ...more,
 })
@@ -50,7 +52,7 @@ describe('a line', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150, size: 'max' }), fc.nat(25), (steps, limitMs) => {
         const queue = queueOf()
-        const line = new Line(kinds[0]!)
+        const line = new Line(kinds[0]!, 0)
         let members: Workload[] = []
         steps.forEach((step, seq) => {
           if ('add' in step) {
@@ -79,7 +81,7 @@ describe('a line', () => {
   })
 
   it('should not grow with those that came and went behind one that stays', () => {
-    const line = new Line(kinds[0]!)
+    const line = new Line(kinds[0]!, 0)
     const stays = workloadOf(0, queueOf())
     line.add(stays)
     for (let seq = 1; seq < 10_000; seq++) {
@@ -94,7 +96,7 @@ describe('a line', () => {
   })
 
   it('should let nobody leave who is not in it', () => {
-    const line = new Line(kinds[0]!)
+    const line = new Line(kinds[0]!, 0)
     expect(() => {
       line.remove(workloadOf(0, queueOf()))
     }).toThrow('a workload leaves the line it is in')
@@ -115,11 +117,13 @@ describe('a queue', () => {
         steps.forEach((step, seq) => {
           if ('add' in step) {
             const workload = workloadOf(seq, queue, { shape: step.add })
-            expect(queue.add(workload)).toBe(workload.line)
+            queue.add(workload)
+            expect(queue.lines.add(workload, step.add.index)).toBe(workload.line)
             members.push(workload)
           } else if (members.length > 0) {
             const gone = members[step.remove % members.length]!
             queue.remove(gone)
+            queue.lines.remove(gone)
             members = members.filter((one) => one !== gone)
           }
           const listed: Workload[] = []
@@ -150,6 +154,13 @@ describe('the index of ends', () => {
         parts: [],
         commanded: false,
         confirmed: false,
+        confirmedAt: null,
+        checkpointAt: null,
+        progressAt: null,
+        idle: false,
+        preemptible: false,
+        preempted: false,
+        limitAt: null,
         open: null,
         issued: 0,
         tried: [],

@@ -3,7 +3,7 @@ import { either as E } from 'fp-ts'
 import { describe, expect, it } from 'vitest'
 import type { DurationMs, EpochMs } from '../../../domain/kernel/units.ts'
 import { Cell, evolve } from '../../../domain/planner/cell.ts'
-import type { CellDecision, CellInput } from '../../../domain/planner/cell-event.ts'
+import { workloadOf, type CellDecision, type CellInput } from '../../../domain/planner/cell-event.ts'
 import { decide } from '../../../domain/planner/decide.ts'
 import { orderings, strategies } from '../../../domain/policy/allocation-policy.ts'
 import { staticFill, timedRun, type Run } from '../../../domain/simulation/run.ts'
@@ -53,7 +53,7 @@ const linesOf = (
 /** `10 end a`, `10 submit b`, `10 tick: WorkloadAdmitted b`. */
 const told = (lines: ReadonlyArray<Line>): ReadonlyArray<string> =>
   lines.map(({ input, decisions }) => {
-    const made = decisions.map(({ type, data }) => ` ${type} ${data.workload}`).join(',')
+    const made = decisions.map((decision) => ` ${decision.type} ${workloadOf(decision)}`).join(',')
     if (input.type === 'WorkloadSubmitted') return `${input.at} submit ${input.data.workload}${made}`
     if (input.type === 'AttemptEnded') return `${input.at} end ${input.data.workload}`
     return `${input.at} tick${made}`

@@ -1,0 +1,28 @@
+import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import type { DrillConcluded } from './cell-event.ts'
+
+type Drill = DrillConcluded['data']
+
+/** What the newest drill of each team and family showed. */
+export class DrillBook {
+  private readonly newest = new Map<string, { readonly drill: Drill; readonly at: EpochMs }>()
+
+  conclude(drill: Drill, at: EpochMs): void {
+    const key = keyOf(drill.team, drill.modelFamily)
+    const before = this.newest.get(key)
+    // Told late, it says nothing of now.
+    if (before === undefined || before.at <= at) this.newest.set(key, { drill, at })
+  }
+
+  /** Whether the newest one passed, not longer ago than it is valid. */
+  passed(team: string, modelFamily: string | null, now: EpochMs, validMs: DurationMs): boolean {
+    const newest = this.newest.get(keyOf(team, modelFamily))
+    return newest !== undefined && newest.drill.outcome === 'passed' && now - newest.at <= validMs
+  }
+
+  get all(): ReadonlyArray<{ readonly drill: Drill; readonly at: EpochMs }> {
+    return [...this.newest.values()]
+  }
+}
+
+const keyOf = (team: string, modelFamily: string | null): string => JSON.stringify([team, modelFamily])
