@@ -19,6 +19,7 @@ export interface QuotaNodeSpec {
   readonly kind: 'queue' | 'cohort'
   /** Name of a cohort; null: a root. */
   readonly parent: string | null
+  /** At least 0, in steps of a thousandth. */
   readonly fairWeight: number
   readonly quotas: ReadonlyArray<NodeQuota>
 }
@@ -35,6 +36,14 @@ export type Usage = ReadonlyArray<readonly [flavorResource: number, amount: numb
 export class QuotaTree {
   readonly nodes: ReadonlyArray<QuotaNodeSpec>
   readonly flavorResources: ReadonlyArray<FlavorResource>
+  /** Names of the resources, in byte order. */
+  readonly resources: ReadonlyArray<string>
+  /** Per flavor-resource: number of its resource. */
+  readonly resourceOf: Int32Array
+  /** Per node: the flavor-resources that it or anything below it lists, ascending. */
+  readonly carried: ReadonlyArray<ReadonlyArray<number>>
+  /** Per node, in thousandths. */
+  readonly weightMilli: Float64Array
   /** Per node; -1: a root. */
   readonly parent: Int32Array
   readonly depth: Int32Array
@@ -51,6 +60,8 @@ export class QuotaTree {
   private readonly subtrees: Float64Array
   private readonly locals: Float64Array
   private readonly potentials: Float64Array
+  /** Rows of one amount per resource. */
+  private readonly lendables: Float64Array
   private readonly stated: Uint8Array
   private readonly used: Float64Array
 
@@ -68,6 +79,9 @@ export class QuotaTree {
       }
     this.flavorResources = flavorResources
     this.width = flavorResources.length
+    this.resources = [...new Set(flavorResources.map(({ resource }) => resource))].sort()
+    this.resourceOf = Int32Array.from(flavorResources, ({ resource }) => this.resources.indexOf(resource))
+    this.weightMilli = Float64Array.from(specs, ({ fairWeight }) => Math.round(fairWeight * 1000))
     this.parent = Int32Array.from(specs, ({ parent }) => (parent === null ? -1 : this.node('cohort', parent)))
     const children: number[][] = specs.map(() => [])
     this.parent.forEach((parent, node) => parent >= 0 && children[parent]!.push(node))
@@ -82,7 +96,10 @@ export class QuotaTree {
     this.used = new Float64Array(size)
     this.depth = new Int32Array(specs.length)
     this.height = new Int32Array(specs.length)
-    this.fill(this.fromTheRoots())
+    const order = this.fromTheRoots()
+    this.fill(order)
+    this.carried = this.carriedBy(order)
+    this.lendables = this.sumPerResource(this.potentials)
   }
 
   node(kind: QuotaNodeSpec['kind'], name: string): number {
@@ -127,6 +144,11 @@ export class QuotaTree {
   /** Most that it could ever hold: what is available while nothing is used. */
   potential(node: number, flavorResource: number): number {
     return this.potentials[this.at(node, flavorResource)]!
+  }
+
+  /** Of a resource over all flavors, the most that its children could ever borrow together. */
+  lendable(node: number, resource: number): number {
+    return this.lendables[node * this.resources.length + resource]!
   }
 
   usage(node: number, flavorResource: number): number {
@@ -220,7 +242,7 @@ export class QuotaTree {
       for (const { flavor, resource, nominal, borrowing, lending } of quotas) {
         const at = this.at(node, this.flavorResource(flavor, resource)!)
         this.stated[at] = 1
-        this.nominals[at] = nominal
+        this.nominals[at] = Math.min(unlimited, nominal)
         if (borrowing !== null) this.borrowings[at] = borrowing
         if (lending !== null) lendings[at] = lending
       }
@@ -230,21 +252,50 @@ export class QuotaTree {
       if (parent >= 0) this.height[parent] = Math.max(this.height[parent]!, this.height[node]! + 1)
       for (let fr = 0; fr < this.width; fr++) {
         const at = this.at(node, fr)
-        this.subtrees[at]! += this.nominals[at]!
+        this.subtrees[at] = Math.min(unlimited, this.subtrees[at]! + this.nominals[at]!)
         if (lendings[at]! < Infinity) this.locals[at] = Math.max(0, this.subtrees[at]! - lendings[at]!)
         if (parent >= 0) this.subtrees[this.at(parent, fr)]! += this.subtrees[at]! - this.locals[at]!
       }
     }
+    this.fillPotentials(order)
+  }
+
+  private fillPotentials(order: ReadonlyArray<number>): void {
     for (const node of order)
       for (let fr = 0; fr < this.width; fr++) {
         const at = this.at(node, fr)
         const parent = this.parent[node]!
         const most = this.subtrees[at]! + this.borrowings[at]!
         this.potentials[at] =
-          parent < 0 ? this.subtrees[at]! : Math.min(most, this.locals[at]! + this.potentials[this.at(parent, fr)]!)
+          parent < 0
+            ? this.subtrees[at]!
+            : Math.min(unlimited, most, this.locals[at]! + this.potentials[this.at(parent, fr)]!)
       }
   }
+
+  private carriedBy(order: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<number>> {
+    const below = this.nodes.map(() => new Set<number>())
+    for (const node of order.toReversed()) {
+      for (let fr = 0; fr < this.width; fr++) if (this.lists(node, fr)) below[node]!.add(fr)
+      const parent = this.parent[node]!
+      if (parent >= 0) for (const fr of below[node]!) below[parent]!.add(fr)
+    }
+    return below.map((set) => [...set].sort((a, b) => a - b))
+  }
+
+  private sumPerResource(amounts: Float64Array): Float64Array {
+    const sums = new Float64Array(this.nodes.length * this.resources.length)
+    for (let node = 0; node < this.nodes.length; node++)
+      for (let fr = 0; fr < this.width; fr++) {
+        const at = node * this.resources.length + this.resourceOf[fr]!
+        sums[at] = Math.min(unlimited, sums[at]! + amounts[this.at(node, fr)]!)
+      }
+    return sums
+  }
 }
+
+/** Amounts that are larger count as this one, so that a sum of them is still whole, and without limit for all uses. */
+const unlimited = Number.MAX_SAFE_INTEGER
 
 const keyOf = (kind: QuotaNodeSpec['kind'], name: string): string => `${kind} ${name}`
 const resourceKey = (flavor: string, resource: string): string => JSON.stringify([flavor, resource])
