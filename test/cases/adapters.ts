@@ -1,5 +1,9 @@
 import type { Case } from './case-file.ts'
 import type { Outcome } from './comparison.ts'
+import { drfFill, drfOrder } from './drf-adapter.ts'
+import { fairTreeRank } from './fair-tree-adapter.ts'
+import { decayedUsage, pendingDebits, queueHead, weightedUsage } from './usage-ordering-adapter.ts'
+import { placementAdapter } from './topology-placement.ts'
 
 /** Feeds the cases of one kind to the calculator that answers them. */
 export interface Adapter {
@@ -13,4 +17,4 @@ export interface Adapter {
 export type Adapters = ReadonlyMap<string, Adapter>
 
 /** By kind. A rule that learns to answer a kind of case enters its adapter here, and raises its area's floor. */
-export const adapters: Adapters = new Map()
+export const adapters: Adapters = new Map([['placement', placementAdapter]])
