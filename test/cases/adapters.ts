@@ -1,8 +1,8 @@
 import type { Case } from './case-file.ts'
 import type { Outcome } from './comparison.ts'
-import { drfFill, drfOrder } from './drf-adapter.ts'
-import { fairTreeRank } from './fair-tree-adapter.ts'
-import { decayedUsage, pendingDebits, queueHead, weightedUsage } from './usage-ordering-adapter.ts'
+import { drfAdapters } from './drf-adapter.ts'
+import { fairTreeAdapters } from './fair-tree-adapter.ts'
+import { usageOrderingAdapters } from './usage-ordering-adapter.ts'
 import { placementAdapter } from './topology-placement.ts'
 
 /** Feeds the cases of one kind to the calculator that answers them. */
@@ -17,4 +17,9 @@ export interface Adapter {
 export type Adapters = ReadonlyMap<string, Adapter>
 
 /** By kind. A rule that learns to answer a kind of case enters its adapter here, and raises its area's floor. */
-export const adapters: Adapters = new Map([['placement', placementAdapter]])
+export const adapters: Adapters = new Map([
+  ...drfAdapters,
+  ...fairTreeAdapters,
+  ...usageOrderingAdapters,
+  ['placement', placementAdapter],
+])
