@@ -1,5 +1,5 @@
 import { wholeGpu } from '../kernel/units.ts'
-import { requestedMilli, type PlacementRequest } from '../workload/request.ts'
+import { requestedMilli, type PlacementRequest, type TopologyRequest } from '../workload/request.ts'
 import type { LeastCapacity } from './capacity-tree.ts'
 
 /**
@@ -61,13 +61,19 @@ export const hashOfRequest = ({
   milli,
   models,
   span,
+  topology,
 }: PlacementRequest): number => {
   let hash = mixed(mixed(mixed(mixed(mixed(span.length, cpuMilli), hostMemoryMib), devices), milli), memoryMib)
-  for (const model of models ?? []) {
-    hash = mixed(hash, model.length)
-    for (let i = 0; i < model.length; i++) hash = Math.imul(hash ^ model.charCodeAt(i), 0x01000193)
-  }
-  return hash
+  for (const model of models ?? []) hash = mixedIn(hash, model)
+  if (topology === undefined) return hash
+  const { preferred = '', required = '', sliceLevel = '', sliceSize = 0 } = topology
+  return mixedIn(mixedIn(mixedIn(mixed(hash, sliceSize), preferred), required), sliceLevel)
+}
+
+const mixedIn = (hash: number, text: string): number => {
+  let bits = mixed(hash, text.length)
+  for (let i = 0; i < text.length; i++) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193)
+  return bits
 }
 
 /** 32 bits that each bit of both numbers has a part in. */
@@ -84,7 +90,14 @@ const same = (a: PlacementRequest, b: PlacementRequest): boolean =>
   a.milli === b.milli &&
   a.memoryMib === b.memoryMib &&
   a.span === b.span &&
-  sameModels(a.models, b.models)
+  sameModels(a.models, b.models) &&
+  sameTopology(a.topology, b.topology)
+
+const sameTopology = (a: TopologyRequest | undefined, b: TopologyRequest | undefined): boolean =>
+  a?.preferred === b?.preferred &&
+  a?.required === b?.required &&
+  a?.sliceLevel === b?.sliceLevel &&
+  a?.sliceSize === b?.sliceSize
 
 const sameModels = (a: ReadonlyArray<string> | null, b: ReadonlyArray<string> | null): boolean =>
   a === b || (a !== null && b !== null && a.length === b.length && a.every((model, i) => model === b[i]))

@@ -6,6 +6,7 @@ import {
   flag,
   identifier,
   listOf,
+  mapOf,
   name,
   needed,
   nullable,
@@ -30,12 +31,15 @@ import { found, nearest, shown } from '../kernel/wording.ts'
 import { decodedPolicy } from '../policy/allocation-policy.codec.ts'
 import type { Substitute } from '../workload/intent.ts'
 import { requestDevicesMax, requestModelsMax, type PlacementRequest, type Span } from '../workload/request.ts'
+import { noteSlices, topologyRequest } from '../workload/topology-request.codec.ts'
 import { unstatedTerms, type WorkloadTerms } from '../workload/terms.ts'
 import { commandOutcomes, commandVerbs } from './command.ts'
 import { cellEventVersions, type CellEvent, type CellInput, type NodeHealth } from './cell-event.ts'
 
 /** Most devices in one node. */
 export const nodeDevicesMax = 65_536
+/** Most levels that a node may name its domain of. */
+export const nodeLevelsMax = 16
 const attemptsMax = 1_000_000
 /** Characters of what somebody says about an order or an outcome. */
 export const reasonMax = 500
@@ -47,7 +51,7 @@ export type CellFact = CellInput & { readonly id: string }
 const devices = (max: number) => wholeNumber(0, max)
 const milliseconds = wholeNumber<DurationMs>(0, durationMax)
 
-const request: Reader<PlacementRequest> = record(
+const statedRequest = record(
   {
     cpuMilli: needed(wholeNumber<CpuMilli>(0, cpuMaxMilli)),
     devices: needed(devices(requestDevicesMax)),
@@ -63,11 +67,19 @@ const request: Reader<PlacementRequest> = record(
       ),
     ),
     span: needed(oneOf<Span>(['node', 'domain', 'anywhere'])),
+    topology: optional(topologyRequest, null),
   },
-  ({ devices, memoryMib, milli }, notes) => {
+  ({ devices, memoryMib, milli, span, topology }, notes) => {
     if (devices !== undefined && devices > 0 && milli === 0 && memoryMib === 0)
       notes.add('is 0, and no memory is stated', `give 1 to ${wholeGpu}, or memoryMib`, 'milli')
+    if (topology === null || topology === undefined) return
+    noteSlices(topology, devices, notes)
+    if (span !== undefined && span !== 'anywhere')
+      notes.add(`is ${span}, and topology says how far the devices may lie apart`, 'write anywhere', 'span')
   },
+)
+const request: Reader<PlacementRequest> = built(statedRequest, ({ topology, ...rest }) =>
+  topology === null ? rest : { ...rest, topology },
 )
 
 const substitute: Reader<Substitute> = record({
@@ -112,15 +124,19 @@ const ofAttempt = record({ attempt: needed(wholeNumber(0, attemptsMax)), workloa
 /** Members in ascending order: what is decoded is stored as it is. */
 export const factData: { readonly [T in CellInput['type']]: Reader<Extract<CellInput, { readonly type: T }>['data']> } =
   {
-    NodeRegistered: record({
-      cpuMilli: needed(nullable(wholeNumber(0, cpuMaxMilli))),
-      deviceMemoryMib: needed(nullable(wholeNumber(0, memoryMaxMib))),
-      devices: needed(devices(nodeDevicesMax)),
-      domain: needed(nullable(name)),
-      hostMemoryMib: needed(nullable(wholeNumber(0, memoryMaxMib))),
-      model: needed(nullable(name)),
-      node: needed(name),
-    }),
+    NodeRegistered: built(
+      record({
+        cpuMilli: needed(nullable(wholeNumber(0, cpuMaxMilli))),
+        deviceMemoryMib: needed(nullable(wholeNumber(0, memoryMaxMib))),
+        devices: needed(devices(nodeDevicesMax)),
+        domain: needed(nullable(name)),
+        hostMemoryMib: needed(nullable(wholeNumber(0, memoryMaxMib))),
+        model: needed(nullable(name)),
+        node: needed(name),
+        topology: optional(mapOf(name, nodeLevelsMax), null),
+      }),
+      ({ topology, ...rest }) => (topology === null ? rest : { ...rest, topology }),
+    ),
     NodeHealthChanged: record({
       device: needed(nullable(wholeNumber(0, nodeDevicesMax - 1))),
       health: needed(oneOf<NodeHealth>(['ready', 'cordoned', 'draining', 'failed'])),

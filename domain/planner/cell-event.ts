@@ -21,6 +21,8 @@ export type NodeRegistered = Message<
     readonly hostMemoryMib: number | null
     readonly model: string | null
     readonly node: string
+    /** The domain it lies in at each level that it names one for, sorted by level; absent: `domain` says all. */
+    readonly topology?: { readonly [level: string]: string }
   }
 >
 /** `device` null: the node as a whole. Nothing new is placed where health is not `ready`. */

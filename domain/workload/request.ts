@@ -4,6 +4,19 @@ import type { CpuMilli, GpuMilli, Mebibytes } from '../kernel/units.ts'
 export type Span = 'node' | 'domain' | 'anywhere'
 
 /**
+ * In which domains of a level the devices lie together: all of them (`required`), all of them if that can be had
+ * (`preferred`, else the next coarser level), or by `sliceSize` in one domain of `sliceLevel`. At most one of the first
+ * two is there, the last two are there together, and the slices divide the devices. Levels are the policy's
+ * `topologyLevels`, `domain` where it names none, and `node`.
+ */
+export interface TopologyRequest {
+  readonly preferred?: string
+  readonly required?: string
+  readonly sliceLevel?: string
+  readonly sliceSize?: number
+}
+
+/**
  * What one attempt needs, all of it at once or none: a gang. Per device: `milli` thousandths and `memoryMib` of device
  * memory. A whole device is 1000; `milli` 0 with memory stated takes the part of a device that its memory makes of the
  * device's. `cpuMilli` and `hostMemoryMib` are for the whole workload; where it spans nodes, each node gives its part
@@ -18,6 +31,8 @@ export interface PlacementRequest {
   /** Sorted, without repeats. */
   readonly models: ReadonlyArray<string> | null
   readonly span: Span
+  /** Absent: the span says all; with it the span is `anywhere`, and devices are asked for. */
+  readonly topology?: TopologyRequest
 }
 
 /** Most devices of one request, and most models that it may name, whatever form it comes in. */
