@@ -4,11 +4,17 @@ import type { Holder } from './holdings.ts'
  * Who goes first among those who may be evicted: who is leaving already, who is not of the preemptor's queue, within a
  * queue whose sub-queue has used more, who has the lower priority, who was admitted last, whose id is smaller.
  */
-export const inCandidateOrder = (candidates: ReadonlyArray<Holder>, preemptorQueue: number): Holder[] => {
+export const inCandidateOrder = <T>(
+  candidates: ReadonlyArray<T>,
+  preemptorQueue: number,
+  holderOf: (candidate: T) => Holder,
+): T[] => {
   // Usage compares only within a queue, so it may go round in a circle with priorities of another queue: a fixed start
   // makes the outcome one of the candidates alone.
-  const start = candidates.some(({ subQueue }) => subQueue !== undefined) ? candidates.toSorted(byId) : candidates
-  return start.toSorted(candidateOrder(preemptorQueue))
+  const usage = candidates.some((candidate) => holderOf(candidate).subQueue !== undefined)
+  const start = usage ? candidates.toSorted((a, b) => byId(holderOf(a), holderOf(b))) : candidates
+  const order = candidateOrder(preemptorQueue)
+  return start.toSorted((a, b) => order(holderOf(a), holderOf(b)))
 }
 
 export const candidateOrder =
