@@ -73,10 +73,10 @@ const returning = (
 }
 
 /** As the holder would ask now. Where it would find its place is not asked: it is enough that it could evict. */
-const turnedFor = ({ fits: _, ...request }: PreemptionRequest, holder: Holder): PreemptionRequest => {
-  const { tree } = request.holdings
-  const short = holder.usage.filter(([one, amount]) => amount > tree.available(holder.queue, one))
-  return { ...request, preemptor: { ...holder, wanted: short.map(([one]) => one) } }
+const turnedFor = (request: PreemptionRequest, holder: Holder): PreemptionRequest => {
+  const { holdings, preemptionOf, fairSharing, loops } = request
+  const short = holder.usage.filter(([one, amount]) => amount > holdings.tree.available(holder.queue, one))
+  return { holdings, preemptionOf, fairSharing, loops, preemptor: { ...holder, wanted: short.map(([one]) => one) } }
 }
 
 /** What is quickly asked before a search is made for a victim: nearly always it ends here. */

@@ -7,7 +7,6 @@ import {
   addQueueUsage,
   amountsOf,
   holderOf,
-  stated,
   treeOf,
   usageOf,
   type Amounts,
@@ -22,7 +21,7 @@ interface ExpectedNode {
 const availableQuota: Adapter = {
   run: (one) => {
     const tree = treeOf(one)
-    addQueueUsage(tree, stated<{ queueUsage: Readonly<Record<string, Amounts>> }>(one).queueUsage)
+    addQueueUsage(tree, (one.document as unknown as { queueUsage: Readonly<Record<string, Amounts>> }).queueUsage)
     return {
       available: perQueue(tree, (queue, which) => Math.max(0, tree.available(queue, which))),
       potentiallyAvailable: perQueue(tree, (queue, which) => tree.potential(queue, which)),
@@ -40,10 +39,10 @@ const perQueue = (tree: QuotaTree, amount: (queue: number, flavorResource: numbe
 const usageAccounting: Adapter = {
   run: (one) => {
     const tree = treeOf(one)
-    const { running, operations } = stated<{
+    const { running, operations } = one.document as unknown as {
       running: ReadonlyArray<CaseHolder>
       operations: ReadonlyArray<{ op: 'add' | 'remove'; id: string }>
-    }>(one)
+    }
     const holders = new Map(running.map((holder) => [holder.id, holderOf(tree, holder)]))
     for (const { queue, usage } of holders.values()) tree.add(queue, usage)
     for (const { op, id } of operations) {
@@ -87,10 +86,10 @@ const lendable: Adapter = {
 const shareValue: Adapter = {
   run: (one) => {
     const tree = treeOf(one)
-    const { queueUsage, extraRequest } = stated<{
+    const { queueUsage, extraRequest } = one.document as unknown as {
       queueUsage: Readonly<Record<string, Amounts>>
       extraRequest?: Amounts
-    }>(one)
+    }
     addQueueUsage(tree, queueUsage)
     const { shares } = one.document['expect'] as unknown as { shares: ReadonlyArray<ExpectedNode> }
     return {
@@ -110,7 +109,7 @@ const shareValue: Adapter = {
 
 const weightedShare: Adapter = {
   run: (one) => {
-    const { fairWeight, unweightedRatio } = stated<{ fairWeight: number; unweightedRatio: number }>(one)
+    const { fairWeight, unweightedRatio } = one.document as unknown as { fairWeight: number; unweightedRatio: number }
     const parts = { borrowed: unweightedRatio, lendable: 1000, weightMilli: fairWeight * 1000 }
     return { weightedShare: finite(shareMilli({ ...parts, resource: 0, borrowing: true })) }
   },

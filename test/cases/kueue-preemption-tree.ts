@@ -46,11 +46,8 @@ export interface CaseHolder {
   readonly evictionInProgress?: boolean
 }
 
-/** What a case states, of which its kind says what it is. */
-export const stated = <T>(one: Case): T => one.document as unknown as T
-
 export const treeOf = (one: Case): QuotaTree => {
-  const { cohorts, queues } = stated<{ quotaTree: CaseTree }>(one).quotaTree
+  const { cohorts, queues } = (one.document as unknown as { quotaTree: CaseTree }).quotaTree
   return new QuotaTree([
     ...cohorts.map((cohort) => nodeSpec(cohort, 'cohort', cohort.parent)),
     ...queues.map((queue) => nodeSpec(queue, 'queue', queue.cohort)),
@@ -72,7 +69,7 @@ const nodeSpec = (node: CaseNode, kind: QuotaNodeSpec['kind'], parent: string | 
 })
 
 export const preemptionsOf = (one: Case, tree: QuotaTree): ((queue: number) => QueuePreemption) => {
-  const { queues } = stated<{ quotaTree: CaseTree }>(one).quotaTree
+  const { queues } = (one.document as unknown as { quotaTree: CaseTree }).quotaTree
   const byNumber = new Map(
     queues.map(({ name, preemption }): [number, QueuePreemption] => [
       tree.node('queue', name),

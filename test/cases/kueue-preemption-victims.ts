@@ -7,7 +7,7 @@ import type { FairSharingStrategy } from '../../domain/policy/quota-policy.ts'
 import type { QuotaTree, Usage } from '../../domain/quota/quota-tree.ts'
 import type { Adapter } from './adapters.ts'
 import type { Case } from './case-file.ts'
-import { holderOf, preemptionsOf, stated, timeOf, treeOf, type CaseHolder } from './kueue-preemption-tree.ts'
+import { holderOf, preemptionsOf, timeOf, treeOf, type CaseHolder } from './kueue-preemption-tree.ts'
 
 type CaseStanding = Pick<CaseHolder, 'priority' | 'priorityBoost' | 'createdAt'>
 
@@ -18,11 +18,11 @@ const standingOf = ({ priority, priorityBoost = 0, createdAt }: CaseStanding): S
 
 const mayPreemptAdapter: Adapter = {
   run: (one) => {
-    const { settings, preemptor, candidate } = stated<{
+    const { settings, preemptor, candidate } = one.document as unknown as {
       settings: { policy: PreemptionRule }
       preemptor: CaseStanding
       candidate: CaseStanding
-    }>(one)
+    }
     return { mayPreempt: mayPreempt(settings.policy, standingOf(preemptor), standingOf(candidate)) }
   },
 }
@@ -35,10 +35,10 @@ interface OrderedCandidate extends Omit<CaseHolder, 'queue' | 'usage'> {
 
 const candidateOrderAdapter: Adapter = {
   run: (one) => {
-    const { settings, candidates } = stated<{
+    const { settings, candidates } = one.document as unknown as {
       settings: { preemptorQueue: string; usageBasedOrdering: boolean; priorityBoost: boolean }
       candidates: ReadonlyArray<OrderedCandidate>
-    }>(one)
+    }
     const queues = [settings.preemptorQueue, ...candidates.map(({ queue }) => queue ?? settings.preemptorQueue)]
     const numbered = (queue: string) => queues.indexOf(queue)
     const holders = candidates.map((candidate): Holder => {
@@ -80,7 +80,7 @@ export const targetsAdapter = (loops: 'safe' | 'compatible'): Adapter => ({
   run: (one) => {
     const holdings = holdingsOf(one)
     const { tree } = holdings
-    const { settings, running, pending } = stated<Targets>(one)
+    const { settings, running, pending } = one.document as unknown as Targets
     const victims = findVictims({
       holdings,
       preemptor: preemptorOf(tree, pending[0]!),
@@ -107,7 +107,7 @@ const defaultStrategies = ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'
 
 const holdingsOf = (one: Case): Holdings => {
   const holdings = new Holdings(treeOf(one))
-  for (const holder of stated<Targets>(one).running) holdings.add(holderOf(holdings.tree, holder))
+  for (const holder of (one.document as unknown as Targets).running) holdings.add(holderOf(holdings.tree, holder))
   return holdings
 }
 
@@ -132,11 +132,11 @@ const victimQueueOrder: Adapter = {
   run: (one) => {
     const holdings = holdingsOf(one)
     const { tree } = holdings
-    const { preemptorQueue, candidateQueues, steps } = stated<{
+    const { preemptorQueue, candidateQueues, steps } = one.document as unknown as {
       preemptorQueue: string
       candidateQueues: ReadonlyArray<string>
       steps: ReadonlyArray<'take' | 'drop'>
-    }>(one)
+    }
     const preemptor = tree.node('queue', preemptorQueue)
     const candidates = candidateQueues.flatMap((queue) => [...holdings.of(tree.node('queue', queue))])
     const queues = new VictimQueues(
