@@ -1,8 +1,11 @@
 import type { Case } from './case-file.ts'
 import type { Outcome } from './comparison.ts'
+import { kueueQuotaAdapters } from './kueue-preemption-quota.ts'
+import { kueuePreemptionAdapters } from './kueue-preemption-victims.ts'
 import { drfAdapters } from './drf-adapter.ts'
 import { fairTreeAdapters } from './fair-tree-adapter.ts'
 import { usageOrderingAdapters } from './usage-ordering-adapter.ts'
+import { kueueAdmissionAdapters } from './kueue-admission.ts'
 import { placementAdapter } from './topology-placement.ts'
 
 /** Feeds the cases of one kind to the calculator that answers them. */
@@ -21,5 +24,8 @@ export const adapters: Adapters = new Map([
   ...drfAdapters,
   ...fairTreeAdapters,
   ...usageOrderingAdapters,
+  ...kueueQuotaAdapters,
+  ...kueuePreemptionAdapters,
+  ...kueueAdmissionAdapters,
   ['placement', placementAdapter],
 ])
