@@ -5,6 +5,7 @@ export type BudgetChange =
   | Readonly<{ kind: 'opened'; path: string; share: number; entitled: number }>
   /** `from` is the path by which it was known; its ledger went along. */
   | Readonly<{ kind: 'moved'; path: string; from: string }>
+  /** Its share changed, or what its share comes to. */
   | Readonly<{
       kind: 'share'
       path: string
@@ -23,7 +24,7 @@ export interface Lapse {
   readonly charged: bigint
   readonly debt: bigint
   readonly credit: bigint
-  /** Rates of what is held and waits at it, milli-units: it counts nowhere until the caller puts it somewhere else. */
+  /** Rates of what is held and waits at this very node: it counts nowhere until the caller puts it somewhere else. */
   readonly held: number
   readonly waiting: number
 }

@@ -1,3 +1,8 @@
+import type { DurationMs } from '../kernel/units.ts'
+import { column } from './bucket.ts'
+import type { BudgetNode } from './budget-node.ts'
+import { creditCap, creditOf, debtOf } from './served-order.ts'
+
 /** One node at an instant. Rates are milli-units; what is said to be over the window is milli-units x ms. */
 export interface BudgetReading {
   readonly path: string
@@ -31,3 +36,29 @@ export interface BudgetReading {
   readonly credit: bigint
   readonly creditCap: bigint
 }
+
+/** @param node settled @param isShort the cell has less than what all hold */
+export const readingOf = (node: BudgetNode, creditMaxMs: DurationMs, isShort: boolean): BudgetReading => ({
+  path: node.path,
+  share: node.share,
+  entitled: node.entitled,
+  held: node.held,
+  demand: node.demand,
+  owedRate: node.owedRate,
+  excess: Math.max(0, node.held - node.entitled),
+  behind: node.lacks && !isShort,
+  isOver: !isShort && isBeyond(node),
+  owed: node.window.total(column.owed),
+  charged: node.window.total(column.charged),
+  unallocated: node.window.total(column.unallocated),
+  over: node.window.total(column.over),
+  idleCharged: node.window.total(column.idle),
+  heldIntegral: node.window.total(column.held),
+  debt: debtOf(node),
+  credit: creditOf(node, creditMaxMs),
+  creditCap: creditCap(node, creditMaxMs),
+})
+
+/** Has excess that a sibling lacks. */
+export const isBeyond = ({ parent, held, entitled }: BudgetNode): boolean =>
+  parent !== null && parent.lackingChildren > 0 && held > entitled
