@@ -2,12 +2,18 @@ import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import type { AllocationPolicy, MixClass } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type { WorkloadTerms } from '../workload/terms.ts'
-import { activate, Cell, enqueue, holdBack, occupy } from './cell.ts'
-import type { LeasePart, NodeHealth, NodeRegistered } from './cell-event.ts'
+import { Books, type Account, type BooksSnapshot } from './books.ts'
+import { Cell } from './cell.ts'
+import type { LeasePart, NodeHealth, NodeRegistered, PreemptionDecided } from './cell-event.ts'
 import type { DrillBook } from './drill-book.ts'
+import type { DurationHistory } from './duration-history.ts'
+import type { EvictionLimits } from './eviction-limits.ts'
+import { arrive, index, install } from './occupancy.ts'
+import { Place } from './place.ts'
 import type { Hold, Run } from './workload.ts'
 
 interface WorkloadSnapshot {
+  readonly account: Account | null
   readonly attempt: number
   readonly class: string
   readonly estimateMs: DurationMs | null
@@ -34,7 +40,12 @@ type DeviceDown = readonly [node: number, device: number, health: NodeHealth]
 
 /** A cell as plain data, whole: what was folded from the log need not be folded again. */
 export interface CellSnapshot {
+  readonly books: BooksSnapshot | null
   readonly drills: DrillBook['all']
+  readonly durations: ReturnType<DurationHistory['toJSON']>
+  readonly evictions: ReturnType<EvictionLimits['toJSON']>
+  readonly lapsed: ReadonlyArray<string>
+  readonly places: ReadonlyArray<{ readonly decision: PreemptionDecided['data']; readonly since: EpochMs }>
   readonly demand: { readonly measured: ReadonlyArray<MixClass>; readonly mix: ReadonlyArray<MixClass> }
   readonly devicesDown: ReadonlyArray<DeviceDown>
   readonly health: ReadonlyArray<NodeHealth>
@@ -59,7 +70,12 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
     }
   })
   return {
+    books: cell.books?.snapshot() ?? null,
     drills: cell.drills.all,
+    durations: cell.durations.toJSON(),
+    evictions: cell.evictionLimits.toJSON(),
+    lapsed: [...cell.lapsed],
+    places: Array.from(cell.places.values(), ({ decision, since }) => ({ decision, since })),
     demand: { measured: cell.demand.measuredMix, mix: cell.demand.mix },
     devicesDown,
     health: fleet.health.slice(),
@@ -71,6 +87,7 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
     policyIsNew: cell.policyIsNew,
     submissions: cell.submissions,
     workloads: Array.from(cell.workloads.values(), (workload) => ({
+      account: workload.account,
       attempt: workload.attempt,
       class: workload.class,
       estimateMs: workload.estimateMs,
@@ -101,28 +118,51 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   cell.now = snapshot.now
   for (const spec of snapshot.nodes) fleet.register(spec)
   restoreHealth(cell, snapshot)
-  if (snapshot.policy !== null) activate(cell, { document: snapshot.policy, hash: snapshot.policyHash! })
+  if (snapshot.policy !== null) install(cell, { document: snapshot.policy, hash: snapshot.policyHash! })
+  if (snapshot.books !== null) cell.books = Books.restore(fleet, snapshot.policy!, snapshot.books)
   cell.demand.restore(snapshot.demand.mix, snapshot.demand.measured)
   for (const { drill, at } of snapshot.drills) cell.drills.conclude(drill, at)
-  for (const given of snapshot.workloads) {
-    const { run, hold } = given
-    const workload = enqueue(cell, given)
-    workload.attempt = given.attempt
-    workload.checkpointed = given.checkpointed
-    workload.queuedAt = given.queuedAt
-    workload.waitedBeforeMs = given.waitedBeforeMs
-    workload.resumes = given.resumes
-    workload.startsFailed = given.startsFailed
-    workload.preemptions = given.preemptions
-    if (given.onHold) holdBack(cell, workload, true)
-    if (run === null) {
-      workload.hold = hold
-      if (hold === null) cell.fresh.add(workload)
-    } else occupy(cell, workload, { ...run, parts: run.parts.map((part) => fleet.partNumbered(part)) })
+  cell.durations.restore(snapshot.durations)
+  cell.evictionLimits.restore(snapshot.evictions)
+  for (const name of snapshot.lapsed) cell.lapsed.add(name)
+  for (const given of snapshot.workloads) putBack(cell, given)
+  fleet.nodes.forEach((_, node) => cell.books?.schedulable.refresh(node))
+  for (const { decision, since } of snapshot.places) {
+    const parts = decision.lease.map((part) => fleet.partNumbered(part))
+    const place = new Place(decision, since, cell.workloads.get(decision.workload)!.shape, parts)
+    cell.places.set(decision.workload, place)
+    place.gather(fleet, null)
   }
   cell.submissions = snapshot.submissions
   cell.policyIsNew = snapshot.policyIsNew
   return cell
+}
+
+const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
+  const { fleet, books } = cell
+  const workload = arrive(cell, given)
+  workload.attempt = given.attempt
+  workload.checkpointed = given.checkpointed
+  workload.queuedAt = given.queuedAt
+  workload.waitedBeforeMs = given.waitedBeforeMs
+  workload.resumes = given.resumes
+  workload.startsFailed = given.startsFailed
+  workload.preemptions = given.preemptions
+  workload.onHold = given.onHold
+  workload.hold = given.hold
+  if (given.run !== null) {
+    const run = { ...given.run, parts: given.run.parts.map((part) => fleet.partNumbered(part)) }
+    workload.run = run
+    for (const part of run.parts) fleet.take(workload.shape, part)
+    index(cell, workload, run)
+  } else {
+    if (given.hold === null) cell.fresh.add(workload)
+    if (given.onHold) return
+    workload.queue.add(workload)
+    if (books === null) workload.queue.lines.add(workload, workload.shape.index)
+  }
+  if (given.account !== null) books!.putBack(workload, given.account)
+  if (workload.line?.size === 1) cell.untried.add(workload.line)
 }
 
 const restoreHealth = ({ fleet }: Cell, { health, devicesDown }: CellSnapshot): void => {

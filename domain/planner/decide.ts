@@ -3,7 +3,8 @@ import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import type { Decider } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import { cancel, conclude, evicted, leaveNode, withdrawAdvice } from './attempt-stop.ts'
-import { Cell, evolve } from './cell.ts'
+import { Cell } from './cell.ts'
+import { evolve } from './evolve.ts'
 import type {
   AttemptEnded,
   CellDecision,

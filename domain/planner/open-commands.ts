@@ -1,6 +1,7 @@
 import type { EpochMs } from '../kernel/units.ts'
 import { commandsOf } from '../policy/allocation-policy.ts'
-import { evolve, type Cell } from './cell.ts'
+import type { Cell } from './cell.ts'
+import { evolve } from './evolve.ts'
 import type { CellEvent } from './cell-event.ts'
 import type { Command } from './command.ts'
 import { startCommandOf, type Workload } from './workload.ts'

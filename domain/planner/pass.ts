@@ -1,17 +1,14 @@
 import type { Placement } from '../fleet/fleet.ts'
 import { fitsNode } from '../fleet/placement.ts'
-import type { PlacementRules } from '../fleet/placer.ts'
 import { everywhere } from '../fleet/score-cache.ts'
-import type { Shape } from '../fleet/shape.ts'
-import { assert } from '../kernel/decider.ts'
 import { Heap } from '../kernel/heap.ts'
-import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import type { EpochMs } from '../kernel/units.ts'
 import type { Cell } from './cell.ts'
-import type { CellDecision, EstimateOverran, WorkloadAdmitted } from './cell-event.ts'
-import { endOf } from './end-index.ts'
+import type { CellDecision } from './cell-event.ts'
 import { heldDecisions } from './held.ts'
 import type { Line } from './line.ts'
-import { Reservation, type ExpectedEnd } from './reservation.ts'
+import { PassBoard } from './pass-board.ts'
+import type { Reservation } from './reservation.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
 
@@ -33,35 +30,20 @@ interface Candidate {
   readonly limitMs: number
 }
 
-/** An estimate that turns out too short is doubled, by at least this much. */
-const overrunMin = 60_000
-
 /**
  * One look at everything that waits, at one instant. What it starts is taken from the fleet while it lasts and given
  * back by `undo`: the cell is left as it was found.
  */
-export class Pass {
-  readonly cell: Cell
-  readonly at: EpochMs
-  readonly decisions: CellDecision[] = []
-  readonly started = new Map<Workload, Placement>()
+export class Pass extends PassBoard {
   readonly outcomes: QueueOutcome[] = []
-  /** In the order of the queues; each binds what is started after it. */
-  readonly reservations: Reservation[] = []
-  private readonly rules: PlacementRules
-  private readonly overran = new Map<Workload, number>()
   private readonly freed: ReadonlyArray<number>
   /** What fits nowhere now is held by want of capacity alone, so that only freed nodes need be looked at again. */
   private readonly onlyCapacityHolds: boolean
 
   constructor(cell: Cell, at: EpochMs) {
-    const { policy } = cell
-    assert(policy !== null, 'a pass follows a policy')
-    this.cell = cell
-    this.at = at
+    super(cell, at)
     this.freed = [...cell.freed].sort((a, b) => a - b)
-    this.onlyCapacityHolds = policy.queues.every(({ ordering }) => ordering === 'greedy')
-    this.rules = { policy: policy.placement, fragmentation: cell.fragmentation }
+    this.onlyCapacityHolds = cell.queues.every(({ ordering }) => ordering === 'greedy')
   }
 
   run(): ReadonlyArray<CellDecision> {
@@ -87,34 +69,6 @@ export class Pass {
   /** First of the line that still waits as the pass stands. */
   firstNotStarted(line: Line): Workload | null {
     return this.notStarted(line, 0)
-  }
-
-  undo(): void {
-    for (const [workload, placement] of this.started)
-      for (const part of placement.parts) this.cell.fleet.give(workload.shape, part)
-  }
-
-  /**
-   * A place that could be kept for such a request, as things stand in this pass. Unless it is kept among the
-   * `reservations`, the next one is worked out on the same shadow.
-   */
-  reserve(shape: Shape): Reservation {
-    const shadow = this.cell.shadow(this.reservations.length)
-    return new Reservation(shape, this.cell.fleet, shadow, this.expectedEnds())
-  }
-
-  private findOverruns(): void {
-    for (const workload of this.cell.ends) {
-      if (endOf(workload) > this.at) break
-      const { startedAt } = workload.run!
-      const expectedEndAt = (this.at + Math.max(overrunMin, this.at - startedAt)) as EpochMs
-      this.overran.set(workload, expectedEndAt)
-      this.decisions.push({
-        type: 'EstimateOverran',
-        at: this.at,
-        data: { attempt: workload.attempt, expectedEndAt, workload: workload.id },
-      } satisfies EstimateOverran)
-    }
   }
 
   /** Starts in order up to the first that may not; returns that one. */
@@ -181,56 +135,8 @@ export class Pass {
     return 'delays'
   }
 
-  private allowed(shape: Shape, placement: Placement, endAt: number): boolean {
-    for (let i = 0; i < this.reservations.length; i++) {
-      if (this.reservations[i]!.allows(shape, placement, endAt)) continue
-      while (--i >= 0) this.reservations[i]!.retract(shape, placement, endAt)
-      return false
-    }
-    return true
-  }
-
   private take(workload: Workload, placement: Placement): 'started' {
-    const { fleet } = this.cell
-    const { shape, estimateMs, queue } = workload
-    const { alternative, score } = placement
-    const freeMilli = fleet.freeTotal
-    for (const part of placement.parts) fleet.take(shape, part)
-    this.started.set(workload, placement)
-    this.decisions.push({
-      type: 'WorkloadAdmitted',
-      at: this.at,
-      data: {
-        alternative: alternative && { node: fleet.nodes[alternative.node]!.node, score: alternative.score },
-        attempt: workload.attempt + 1,
-        expectedEndAt: estimateMs === null ? null : ((this.at + estimateMs) as EpochMs),
-        freeMilli,
-        lease: placement.parts.map((part) => fleet.partNamed(part)),
-        needMilli: shape.needMilli,
-        ...(workload.checkpointed && { resumes: true }),
-        rule: `spec.queues[${queue.index}].ordering`,
-        score,
-        waitedMs: (this.at - workload.submittedAt) as DurationMs,
-        workload: workload.id,
-      },
-    } satisfies WorkloadAdmitted)
+    this.admit(workload, placement, `spec.queues[${workload.queue.index}].ordering`)
     return 'started'
-  }
-
-  /** Ends of what runs and of what this pass started, soonest first. */
-  private *expectedEnds(): Generator<ExpectedEnd> {
-    const extra: ExpectedEnd[] = []
-    for (const [workload, at] of this.overran) extra.push({ at, shape: workload.shape, parts: workload.run!.parts })
-    for (const [{ estimateMs, shape }, { parts }] of this.started)
-      if (estimateMs !== null) extra.push({ at: this.at + estimateMs, shape, parts })
-    extra.sort((a, b) => a.at - b.at)
-    let i = 0
-    for (const workload of this.cell.ends) {
-      if (this.overran.has(workload)) continue
-      const at = endOf(workload)
-      while (i < extra.length && extra[i]!.at <= at) yield extra[i++]!
-      yield { at, shape: workload.shape, parts: workload.run!.parts }
-    }
-    yield* extra.slice(i)
   }
 }

@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../kernel/units.ts'
-import { evolve, type Cell } from './cell.ts'
+import type { Cell } from './cell.ts'
+import { evolve } from './evolve.ts'
 import { fork } from './cell-snapshot.ts'
 import type { CellInput } from './cell-event.ts'
 import { decide } from './decide.ts'

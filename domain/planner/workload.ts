@@ -2,6 +2,7 @@ import type { Placement } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import type { WorkloadTerms } from '../workload/terms.ts'
+import type { Account } from './books.ts'
 import type { CommandIssued } from './cell-event.ts'
 import type { Line } from './line.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
@@ -19,6 +20,8 @@ export interface Workload {
   readonly estimateMs: DurationMs | null
   readonly submittedAt: EpochMs
   readonly terms: WorkloadTerms
+  /** Where its time is charged; null: nobody keeps books, or they have no place for it. */
+  account: Account | null
   /** When it came into its queue for the last time, and how long it had waited before that. */
   queuedAt: EpochMs
   waitedBeforeMs: DurationMs

@@ -1,4 +1,5 @@
-import { Cell, evolve } from '../../domain/planner/cell.ts'
+import { Cell } from '../../domain/planner/cell.ts'
+import { evolve } from '../../domain/planner/evolve.ts'
 import { isInput, type CellDecision, type CellEvent } from '../../domain/planner/cell-event.ts'
 import type { StoredEvent } from '../../domain/ports/event-log.ts'
 import { cellRow, cellRows, policyRow, policyRows } from '../cells/cell-row.ts'

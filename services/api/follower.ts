@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
-import { evolve, type Cell } from '../../domain/planner/cell.ts'
+import type { Cell } from '../../domain/planner/cell.ts'
+import { evolve } from '../../domain/planner/evolve.ts'
 import { isInput, type CellEvent } from '../../domain/planner/cell-event.ts'
 import type { EventLog, LogUnavailable, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
 import { logFaultOf } from '../../infra/chain/subscription.ts'

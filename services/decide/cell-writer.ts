@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
-import { evolve, type Cell } from '../../domain/planner/cell.ts'
+import type { Cell } from '../../domain/planner/cell.ts'
+import { evolve } from '../../domain/planner/evolve.ts'
 import { decisionEnvelope, inputEnvelope, type CellEnvelope } from '../../domain/planner/cell-envelope.ts'
 import {
   cellEventVersions,

@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
-import { Cell, evolve } from '../../domain/planner/cell.ts'
+import { Cell } from '../../domain/planner/cell.ts'
+import { evolve } from '../../domain/planner/evolve.ts'
 import { decisionEnvelope, inputEnvelope, type CellEnvelope } from '../../domain/planner/cell-envelope.ts'
 import { isInput, type CellDecision, type CellEvent, type CellInput } from '../../domain/planner/cell-event.ts'
 import { decide } from '../../domain/planner/decide.ts'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { Cell, evolve } from '../../domain/planner/cell.ts'
+import { Cell } from '../../domain/planner/cell.ts'
+import { evolve } from '../../domain/planner/evolve.ts'
 import type { CellEvent, WorkloadHeld } from '../../domain/planner/cell-event.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
 import { aheadNamedMax, whyOf, type Why } from '../../projections/explain/why.ts'

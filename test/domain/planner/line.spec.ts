@@ -34,6 +34,7 @@ const workloadOf = (seq: number, queue: WaitingQueue, more: Partial<Workload> = 
   resumes: false,
   startsFailed: 0,
   onHold: false,
+  account: null,
   preemptions: 0,
   run: null,
   ...more,

@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import { expect, it } from 'vitest'
-import { Cell, evolve } from '../../../domain/planner/cell.ts'
+import { Cell } from '../../../domain/planner/cell.ts'
+import { evolve } from '../../../domain/planner/evolve.ts'
 import { fork } from '../../../domain/planner/cell-snapshot.ts'
 import { decide } from '../../../domain/planner/decide.ts'
 import { OpenCommands } from '../../../domain/planner/open-commands.ts'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { Cell, evolve } from '../../../domain/planner/cell.ts'
+import { Cell } from '../../../domain/planner/cell.ts'
+import { evolve } from '../../../domain/planner/evolve.ts'
 import type { CellEvent } from '../../../domain/planner/cell-event.ts'
 import { unstatedTerms } from '../../../domain/workload/terms.ts'
 import { fleetOf } from '../../../projections/explain/fleet.ts'

@@ -1,0 +1,278 @@
+import type { BudgetChange, Lapse } from '../budget/budget-change.ts'
+import { BudgetLedger } from '../budget/ledger.ts'
+import type { LedgerSnapshot } from '../budget/ledger-snapshot.ts'
+import type { Fleet, Placement } from '../fleet/fleet.ts'
+import { Schedulable } from '../fleet/schedulable.ts'
+import type { Shape } from '../fleet/shape.ts'
+import { assert } from '../kernel/decider.ts'
+import { wholeGpu, type EpochMs } from '../kernel/units.ts'
+import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { BudgetNodePolicy, BudgetPolicy } from '../policy/budget-policy.ts'
+import { UnitTable } from '../policy/unit-table.ts'
+import { LineSet } from './line-set.ts'
+import { QuotaBook } from './quota-book.ts'
+import { heldMilli, Tallies } from './tallies.ts'
+import type { Workload } from './workload.ts'
+
+/** Where a workload's time is charged while it waits or runs. */
+export interface Account {
+  /** The person's node of the ledger. */
+  readonly node: number
+  /** Milli-units: of its lease, or of the one it waits for. */
+  readonly rate: number
+  readonly path: string
+}
+
+export interface BooksSnapshot {
+  readonly ledger: LedgerSnapshot
+  readonly untold: ReadonlyArray<object>
+}
+
+/**
+ * Who waits and who holds what, by the budget tree: lines per person, the ledger of rates over time, quota, and what caps
+ * are held against. The cell owns it and tells it of every change at the instant at which it happens.
+ */
+export class Books {
+  readonly ledger: BudgetLedger
+  readonly schedulable: Schedulable
+  readonly quota: QuotaBook
+  readonly tallies = new Tallies()
+  readonly units: UnitTable
+  readonly budgets: BudgetPolicy
+  /** By the person's node; none without lines. */
+  readonly lines = new Map<number, LineSet>()
+  /** Milli-units that come and go by evictions under way, by node from the person's up. */
+  readonly arriving = new Map<number, number>()
+  readonly leaving = new Map<number, number>()
+  /** What the ledger did that no event has told yet. */
+  readonly untold: (BudgetChange | Lapse)[]
+  private readonly fleet: Fleet
+  private readonly hostTotals: { readonly cpuMilli: number; readonly hostMemoryMib: number }
+
+  private constructor(fleet: Fleet, policy: AllocationPolicy, ledger: BudgetLedger, untold: (BudgetChange | Lapse)[]) {
+    this.fleet = fleet
+    this.ledger = ledger
+    this.untold = untold
+    this.budgets = budgetsOf(policy)
+    this.units = new UnitTable(policy)
+    this.schedulable = new Schedulable(fleet, (model) => this.units.milliUnits(model))
+    this.quota = new QuotaBook(policy, this.units)
+    this.hostTotals = this.schedulable.hostTotals()
+  }
+
+  /** Books of a cell that kept none, or whose books were closed under another policy: nobody holds or waits in them. */
+  static open(fleet: Fleet, policy: AllocationPolicy, version: string, at: EpochMs, closed: Books | null): Books {
+    const untold = closed?.untold ?? []
+    const ledger = closed?.ledger ?? new BudgetLedger(budgetsOf(policy), version, at, watchOf(untold))
+    if (closed !== null) untold.push(...ledger.setTree(budgetsOf(policy), version, at))
+    const books = new Books(fleet, policy, ledger, untold)
+    ledger.setCapacity(books.schedulable.totals.milliUnits, at)
+    return books
+  }
+
+  /** As the snapshot of the ledger has it; what waits and holds is put back with the accounts that it had. */
+  static restore(fleet: Fleet, policy: AllocationPolicy, { ledger, untold }: BooksSnapshot): Books {
+    const kept = untold.map(fromUntold)
+    return new Books(fleet, policy, BudgetLedger.restore(ledger, watchOf(kept)), kept)
+  }
+
+  snapshot(): BooksSnapshot {
+    return { ledger: this.ledger.toJSON(), untold: this.untold.map(toUntold) }
+  }
+
+  /** Path of the leaf that its time belongs to; null: nothing says which, or the policy does not have it. */
+  budgetOf(workload: Workload, policy: AllocationPolicy): string | null {
+    const path = workload.terms.budget ?? policy.queues[workload.queue.index]?.budget ?? null
+    return path !== null && isLeaf(this.budgets.tree, path) ? path : null
+  }
+
+  /** Puts what waits, or runs, back where its account says, after a restore. */
+  putBack(workload: Workload, account: Account): void {
+    workload.account = account
+    const { run } = workload
+    if (run === null) this.line(workload, account.node)
+    else {
+      this.count(workload, run.parts, 1)
+      if (!run.preemptible) this.tallies.firmMilli += heldMilli(run.parts)
+    }
+  }
+
+  /** It waits: it is lined up with its like, and counts as demand. */
+  join(workload: Workload, path: string, at: EpochMs): void {
+    this.advance(at)
+    const rate = this.waitingRate(workload.shape)
+    const node = this.personOf(workload, path, at)
+    this.ledger.wait(node, rate, at)
+    workload.account = { node, rate, path }
+    this.line(workload, node)
+  }
+
+  /** It waits no more. */
+  leave(workload: Workload, at: EpochMs): void {
+    const { account } = workload
+    if (account === null || workload.line === null) return
+    this.advance(at)
+    const lines = this.lines.get(account.node)!
+    lines.remove(workload)
+    if (lines.size === 0) this.lines.delete(account.node)
+    this.ledger.unwait(account.node, account.rate, at)
+    workload.account = null
+  }
+
+  /** It holds these devices from now on. */
+  start(workload: Workload, path: string, parts: Placement['parts'], preemptible: boolean, at: EpochMs): void {
+    this.advance(at)
+    const rate = this.rateOf(workload.shape, parts)
+    const node = this.personOf(workload, path, at)
+    this.ledger.hold(node, rate, at)
+    workload.account = { node, rate, path }
+    this.count(workload, parts, 1)
+    if (!preemptible) this.tallies.firmMilli += heldMilli(parts)
+  }
+
+  /** It holds nothing any more. */
+  stop(workload: Workload, parts: Placement['parts'], preemptible: boolean, at: EpochMs): void {
+    const { account, run } = workload
+    if (account === null) return
+    this.advance(at)
+    if (run?.idle === true) this.ledger.active(account.node, account.rate, at)
+    this.count(workload, parts, -1)
+    this.ledger.release(account.node, account.rate, at)
+    if (!preemptible) this.tallies.firmMilli -= heldMilli(parts)
+    workload.account = null
+  }
+
+  /** What it holds, or what that counts for, is another thing now. */
+  resize(workload: Workload, before: Placement['parts'], parts: Placement['parts'], at: EpochMs): void {
+    const { account, run } = workload
+    if (account === null || run === null) return
+    this.advance(at)
+    const rate = this.rateOf(workload.shape, parts)
+    if (run.idle) this.ledger.active(account.node, account.rate, at)
+    this.ledger.hold(account.node, rate, at)
+    this.ledger.release(account.node, account.rate, at)
+    if (run.idle) this.ledger.idle(account.node, rate, at)
+    this.count(workload, before, -1)
+    if (!run.preemptible) this.tallies.firmMilli += heldMilli(parts) - heldMilli(before)
+    workload.account = { ...account, rate }
+    this.count(workload, parts, 1)
+  }
+
+  setIdle(workload: Workload, idle: boolean, at: EpochMs): void {
+    const { account } = workload
+    if (account === null) return
+    this.advance(at)
+    if (idle) this.ledger.idle(account.node, account.rate, at)
+    else this.ledger.active(account.node, account.rate, at)
+  }
+
+  /** A node of the fleet came, or its health, or what is leased there while something of it is not ready, changed. */
+  refresh(node: number, at: EpochMs): void {
+    const before = this.schedulable.totals.milliUnits
+    this.schedulable.refresh(node)
+    const { milliUnits } = this.schedulable.totals
+    if (milliUnits === before) return
+    this.advance(at)
+    this.ledger.setCapacity(milliUnits, at)
+  }
+
+  advance(at: EpochMs): void {
+    if (at > this.ledger.at) this.ledger.advance(at)
+  }
+
+  /** The nodes from this one up to the cell's. */
+  *upwards(node: number): Generator<number> {
+    for (let at = node; at >= 0; at = this.ledger.parent(at)) yield at
+  }
+
+  /**
+   * Milli-units: the largest of what its devices come to, a failed one nothing, and of its part of each other resource
+   * that the policy charges; rounded up.
+   */
+  rateOf(shape: Shape, parts: Placement['parts']): number {
+    const { fleet, units } = this
+    let thousandths = 0
+    for (const { node, devices, milli } of parts) {
+      if (fleet.health[node] === 'failed') continue
+      const each = units.milliUnits(fleet.nodes[node]!.model) * milli
+      for (const device of devices) if (fleet.healthOf(node, device) !== 'failed') thousandths += each
+    }
+    return Math.max(Math.ceil(thousandths / wholeGpu), this.hostRate(shape))
+  }
+
+  /** Of what waits: on the device of those it accepts that counts least. */
+  private waitingRate(shape: Shape): number {
+    const { devices, milli, models } = shape.request
+    const least = models?.reduce((low, model) => Math.min(low, this.units.milliUnits(model)), Infinity) ?? wholeGpu
+    // A part by memory is known only when it is placed.
+    return Math.max(Math.ceil((devices * (milli || wholeGpu) * least) / wholeGpu), this.hostRate(shape))
+  }
+
+  private hostRate({ request: { cpuMilli, hostMemoryMib } }: Shape): number {
+    const { charged } = this.budgets
+    if (charged.length === 0) return 0
+    const { milliUnits } = this.schedulable.totals
+    const part = (amount: number, total: number) => (total > 0 ? Math.ceil((amount * milliUnits) / total) : 0)
+    return Math.max(
+      charged.includes('cpu') ? part(cpuMilli, this.hostTotals.cpuMilli) : 0,
+      charged.includes('memory') ? part(hostMemoryMib, this.hostTotals.hostMemoryMib) : 0,
+    )
+  }
+
+  private line(workload: Workload, node: number): void {
+    let lines = this.lines.get(node)
+    if (lines === undefined) this.lines.set(node, (lines = new LineSet()))
+    lines.add(workload, lineKeyOf(workload))
+  }
+
+  private personOf(workload: Workload, path: string, at: EpochMs): number {
+    const leaf = this.ledger.node(path)
+    assert(leaf !== undefined, 'the ledger has every leaf of the policy')
+    return this.ledger.openPerson(leaf, workload.terms.submitter, at)
+  }
+
+  private count(workload: Workload, parts: Placement['parts'], sign: 1 | -1): void {
+    this.tallies.add(workload, sign * heldMilli(parts), this.upwards(workload.account!.node))
+    this.quota.count(workload, this.fleet, parts, sign)
+  }
+}
+
+/** Whoever is in one line may start, or not, for the same reasons. */
+const lineKeyOf = ({ class: kind, queue, shape, team, terms }: Workload): string =>
+  JSON.stringify([kind, queue.name, team, terms.preemption.tolerated, terms.modelFamily, shape.index])
+
+const isLeaf = (tree: ReadonlyArray<BudgetNodePolicy>, path: string): boolean => {
+  let level = tree
+  let found: BudgetNodePolicy | undefined
+  for (const name of path.split('/')) {
+    found = level.find((node) => node.name === name)
+    if (found === undefined) return false
+    level = found.children
+  }
+  return level.length === 0
+}
+
+const budgetsOf = ({ budgets }: AllocationPolicy): BudgetPolicy => {
+  assert(budgets !== undefined, 'books are kept by a budget tree')
+  return budgets
+}
+
+const watchOf = (untold: (BudgetChange | Lapse)[]) => ({
+  onPersonClosed: (lapse: Lapse): void => {
+    untold.push(lapse)
+  },
+})
+
+type Untold = BudgetChange | Lapse
+const amounts = ['owed', 'charged', 'debt', 'credit'] as const
+
+/** JSON has no integers as large as these. */
+const toUntold = (told: Untold): object =>
+  'owed' in told ? { ...told, ...Object.fromEntries(amounts.map((key) => [key, String(told[key])])) } : told
+const fromUntold = (told: object): Untold =>
+  'owed' in told
+    ? ({
+        ...told,
+        ...Object.fromEntries(amounts.map((key) => [key, BigInt((told as Record<string, string>)[key]!)])),
+      } as Untold)
+    : (told as Untold)

@@ -1,0 +1,218 @@
+import type { PlacementPart } from '../fleet/fleet.ts'
+import { assert } from '../kernel/decider.ts'
+import type { DurationMs } from '../kernel/units.ts'
+import { sharingOf } from '../policy/allocation-policy.ts'
+import type { PlacementRequest } from '../workload/request.ts'
+import { Books } from './books.ts'
+import type { Cell } from './cell.ts'
+import type { PolicyActivated } from './cell-event.ts'
+import { WaitingQueue } from './waiting-queue.ts'
+import type { Run, Workload } from './workload.ts'
+
+/** Who waits where and who holds what, as it changes: fleet, queues, indexes and books go together. */
+
+export const activate = (cell: Cell, data: PolicyActivated['data']): void => {
+  const waiting = [...cell.workloads.values()].filter(({ run, onHold }) => run === null && !onHold)
+  const running = [...cell.workloads.values()].filter(({ run }) => run !== null)
+  for (const workload of waiting) leaveQueue(cell, workload)
+  for (const workload of running) settleUp(cell, workload)
+  install(cell, data)
+  const keeps = sharingOf(data.document)
+  cell.books =
+    keeps === 'queues' || keeps === 'kueue'
+      ? null
+      : Books.open(cell.fleet, data.document, data.hash, cell.now, cell.books)
+  for (const workload of waiting) standInLine(cell, workload)
+  for (const workload of running) open(cell, workload)
+}
+
+/** The policy and its queues, and nothing that follows from them. */
+export const install = (cell: Cell, { document, hash }: PolicyActivated['data']): void => {
+  cell.policy = document
+  cell.policyHash = hash
+  cell.policyIsNew = true
+  cell.lapsed.clear()
+  for (const queue of cell.queueNamed.values()) queue.index = -1
+  cell.queues = document.queues.map(({ name, ordering }, index) => {
+    const queue = queueOf(cell, name)
+    queue.ordering = ordering
+    queue.index = index
+    return queue
+  })
+}
+
+const queueOf = (cell: Cell, name: string): WaitingQueue => {
+  const queue = cell.queueNamed.get(name)
+  if (queue !== undefined) return queue
+  const unknown = new WaitingQueue(name, 'fifo', -1)
+  cell.queueNamed.set(name, unknown)
+  return unknown
+}
+
+type Given = Pick<Workload, 'id' | 'seq' | 'class' | 'team' | 'estimateMs' | 'submittedAt' | 'terms'> & {
+  readonly queue: string
+  readonly request: PlacementRequest
+}
+
+/** A workload as it comes in; it stands nowhere yet. */
+export const arrive = (cell: Cell, given: Given): Workload => {
+  const workload: Workload = {
+    id: given.id,
+    seq: given.seq,
+    class: given.class,
+    team: given.team,
+    shape: cell.shapes.intern(given.request),
+    queue: queueOf(cell, given.queue),
+    estimateMs: given.estimateMs,
+    submittedAt: given.submittedAt,
+    terms: given.terms,
+    account: null,
+    queuedAt: given.submittedAt,
+    waitedBeforeMs: 0 as DurationMs,
+    attempt: 0,
+    checkpointed: false,
+    resumes: false,
+    startsFailed: 0,
+    onHold: false,
+    preemptions: 0,
+    hold: null,
+    previous: null,
+    next: null,
+    line: null,
+    slot: -1,
+    run: null,
+  }
+  cell.workloads.set(workload.id, workload)
+  return workload
+}
+
+/** It waits, with all others that ask for the same. */
+export const standInLine = (cell: Cell, workload: Workload): void => {
+  if (workload.onHold) return
+  const { books, policy } = cell
+  workload.queue.add(workload)
+  if (books === null) workload.queue.lines.add(workload, workload.shape.index)
+  else {
+    const path = books.budgetOf(workload, policy!)
+    if (path === null || workload.queue.index < 0) return
+    books.join(workload, path, cell.now)
+  }
+  const { line } = workload
+  if (line!.size === 1) cell.untried.add(line!)
+}
+
+export const leaveQueue = (cell: Cell, workload: Workload): void => {
+  cell.fresh.delete(workload)
+  dropPlace(cell, workload)
+  // What is on hold stands in none.
+  if (workload.previous === null && workload.next === null && workload.queue.head !== workload) return
+  const { line } = workload
+  workload.queue.remove(workload)
+  if (line === null) return
+  if (workload.account === null) workload.queue.lines.remove(workload)
+  else cell.books!.leave(workload, cell.now)
+  if (line.size === 0) cell.untried.delete(line)
+}
+
+/** Takes it out of its queue, or lets it in again; what runs is only marked. */
+export const holdBack = (cell: Cell, workload: Workload, onHold: boolean): void => {
+  if (workload.run === null && onHold) leaveQueue(cell, workload)
+  workload.onHold = onHold
+  if (workload.run !== null) return
+  standInLine(cell, workload)
+  cell.fresh.add(workload)
+}
+
+/** A workload that stands nowhere starts to run. */
+export const occupy = (cell: Cell, workload: Workload, run: Run): void => {
+  workload.hold = null
+  workload.run = run
+  for (const part of run.parts) cell.fleet.take(workload.shape, part)
+  index(cell, workload, run)
+  open(cell, workload)
+  refresh(cell, run.parts)
+}
+
+/** Of what runs, whatever is not the fleet's or the books'. */
+export const index = (cell: Cell, workload: Workload, run: Run): void => {
+  cell.noteRuns(workload, run.parts, true)
+  if (run.expectedEndAt !== null) cell.ends.add(workload)
+  if (run.limitAt !== null) cell.limited.add(workload)
+  if (run.progressAt !== null && !run.idle) cell.watched.add(workload)
+}
+
+/** Its devices are free again. */
+export const vacate = (cell: Cell, workload: Workload): void => {
+  const { run } = workload
+  assert(run !== null, 'what gives devices back was running')
+  if (run.expectedEndAt !== null) cell.ends.remove(workload)
+  cell.limited.delete(workload)
+  cell.watched.delete(workload)
+  settleUp(cell, workload)
+  giveBack(cell, workload, run.parts)
+  gather(cell, run.parts)
+}
+
+/** It runs on with these parts. */
+export const keepOnly = (cell: Cell, workload: Workload, run: Run, parts: Run['parts']): void => {
+  cell.books?.resize(workload, run.parts, parts, cell.now)
+  giveBack(cell, workload, run.parts)
+  for (const part of parts) cell.fleet.take(workload.shape, part)
+  cell.noteRuns(workload, parts, true)
+  gather(cell, run.parts)
+}
+
+/** A place that was kept for it is free for anybody. */
+export const dropPlace = (cell: Cell, { id }: Workload): void => {
+  const place = cell.places.get(id)
+  if (place === undefined) return
+  place.release(cell.fleet)
+  cell.places.delete(id)
+  for (const { node } of place.parts) cell.freed.add(node)
+  refresh(cell, place.parts)
+}
+
+/** What a node's health makes of the books. */
+export const healthChanged = (cell: Cell, node: number): void => {
+  const { books } = cell
+  if (books === null) return
+  books.refresh(node, cell.now)
+  const there = books.budgets.charged.length === 0 ? cell.runningOn(node) : cell.workloads.values()
+  for (const workload of there)
+    if (workload.run !== null) books.resize(workload, workload.run.parts, workload.run.parts, cell.now)
+}
+
+const open = (cell: Cell, workload: Workload): void => {
+  const { books, policy } = cell
+  const { run } = workload
+  const path = books?.budgetOf(workload, policy!) ?? null
+  if (books === null || run === null || path === null) return
+  books.start(workload, path, run.parts, run.preemptible, cell.now)
+  if (run.idle) books.setIdle(workload, true, cell.now)
+}
+
+const settleUp = (cell: Cell, workload: Workload): void =>
+  cell.books?.stop(workload, workload.run!.parts, workload.run!.preemptible, cell.now)
+
+const giveBack = (cell: Cell, workload: Workload, parts: Run['parts']): void => {
+  for (const part of parts) {
+    cell.fleet.give(workload.shape, part)
+    cell.freed.add(part.node)
+  }
+  cell.noteRuns(workload, parts, false)
+  refresh(cell, parts)
+}
+
+/** What came free there goes to those for whom it is kept. */
+const gather = (cell: Cell, parts: Run['parts']): void => {
+  if (cell.places.size === 0) return
+  const nodes = new Set(parts.map(({ node }) => node))
+  for (const place of cell.places.values()) place.gather(cell.fleet, nodes)
+}
+
+/** A device that is not ready counts only while somebody holds it. */
+const refresh = (cell: Cell, parts: ReadonlyArray<PlacementPart>): void => {
+  const { books } = cell
+  if (books === null) return
+  for (const { node } of parts) if (books.schedulable.isImpaired(node)) books.refresh(node, cell.now)
+}

@@ -1,0 +1,57 @@
+import type { Fleet, Placement, PlacementPart } from '../fleet/fleet.ts'
+import type { Shape } from '../fleet/shape.ts'
+import type { EpochMs } from '../kernel/units.ts'
+import type { PreemptionDecided } from './cell-event.ts'
+
+/** What is kept for a workload until those who have to leave have left: each device is taken for it as it comes free. */
+export class Place {
+  readonly decision: PreemptionDecided['data']
+  readonly since: EpochMs
+  readonly shape: Shape
+  readonly parts: Placement['parts']
+  /** Parts of one device each that are taken for it already. */
+  private readonly taken = new Map<string, PlacementPart>()
+
+  constructor(decision: PreemptionDecided['data'], since: EpochMs, shape: Shape, parts: Placement['parts']) {
+    this.decision = decision
+    this.since = since
+    this.shape = shape
+    this.parts = parts
+  }
+
+  /** Takes what has come free of it on these nodes, or anywhere. */
+  gather(fleet: Fleet, nodes: ReadonlySet<number> | null): void {
+    for (const part of this.parts) {
+      if (nodes !== null && !nodes.has(part.node)) continue
+      for (const device of part.devices) {
+        const key = `${part.node} ${device}`
+        const at = fleet.firstDevice[part.node]! + device
+        if (this.taken.has(key) || fleet.deviceFree[at]! < part.milli) continue
+        if (fleet.deviceMemoryFree[at]! < part.memoryMib) continue
+        const one = { ...part, devices: [device] }
+        fleet.take(this.shape, one)
+        this.taken.set(key, one)
+      }
+    }
+  }
+
+  /** Gives all of it back to the fleet. */
+  release(fleet: Fleet): void {
+    for (const part of this.taken.values()) fleet.give(this.shape, part)
+    this.taken.clear()
+  }
+
+  /** All of it is free, and the workload may start there. */
+  isComplete(): boolean {
+    return this.taken.size === this.parts.reduce((sum, { devices }) => sum + devices.length, 0)
+  }
+
+  /** A device of it takes nothing new any more. */
+  isLost(fleet: Fleet): boolean {
+    return this.parts.some(
+      ({ node, devices }) =>
+        fleet.health[node] !== 'ready' ||
+        devices.some((device) => fleet.deviceHealth[fleet.firstDevice[node]! + device] !== 0),
+    )
+  }
+}

@@ -1,0 +1,123 @@
+import type { Fleet, Placement } from '../fleet/fleet.ts'
+import type { Shape } from '../fleet/shape.ts'
+import { QuotaTree, type NodeQuota, type QuotaNodeSpec, type Usage } from '../quota/quota-tree.ts'
+import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import { quotaResources, type AcceleratorQuota } from '../policy/quota-policy.ts'
+import type { UnitTable } from '../policy/unit-table.ts'
+import { partOf } from '../workload/request.ts'
+import type { Workload } from './workload.ts'
+
+/** What a queue lets one such request use, of one accelerator class. */
+export interface QuotaVerdict {
+  readonly accelerator: string
+  /** Whether it fits now; else whether it ever could. */
+  readonly fits: boolean
+  readonly possible: boolean
+  /** Of the resource that is shortest: what is asked for, and what there is of it. */
+  readonly asked: number
+  readonly available: number
+}
+
+/** The policy's quota tree and what is used of it. Queues without quota are not limited by it. */
+export class QuotaBook {
+  readonly tree: QuotaTree | null
+  private readonly units: UnitTable
+  /** Accelerator classes of each queue, in the order in which they are tried. */
+  private readonly accelerators = new Map<string, ReadonlyArray<string>>()
+
+  constructor(policy: AllocationPolicy, units: UnitTable) {
+    this.units = units
+    const limited = policy.queues.filter(({ quotas, cohort }) => quotas !== undefined || cohort !== undefined)
+    this.tree = limited.length === 0 ? null : new QuotaTree(specsOf(policy, limited))
+    for (const { name, quotas } of limited)
+      this.accelerators.set(
+        name,
+        (quotas ?? []).map(({ accelerator }) => accelerator),
+      )
+  }
+
+  /** Whether the queue limits anything. */
+  limits(queue: string): boolean {
+    return this.accelerators.has(queue)
+  }
+
+  /** For each class of the queue that the request accepts, in order. Empty: the queue has none of them. */
+  verdicts(queue: string, shape: Shape): ReadonlyArray<QuotaVerdict> {
+    const { models } = shape.request
+    const accepted = models === null ? null : new Set(models.map((model) => this.units.accelerator(model)))
+    const verdicts: QuotaVerdict[] = []
+    for (const accelerator of this.accelerators.get(queue) ?? [])
+      if (accepted === null || accepted.has(accelerator)) verdicts.push(this.verdict(queue, accelerator, shape))
+    return verdicts
+  }
+
+  count({ queue: { name }, shape }: Workload, fleet: Fleet, parts: Placement['parts'], sign: 1 | -1): void {
+    const { tree } = this
+    if (tree === null || !this.limits(name)) return
+    const node = tree.node('queue', name)
+    for (const part of parts) {
+      const accelerator = this.units.accelerator(fleet.nodes[part.node]!.model) ?? anyAccelerator
+      const { devices, cpuMilli, hostMemoryMib } = shape.request
+      const taken = part.devices.length
+      const usage = this.usage(accelerator, {
+        devices: taken * part.milli,
+        cpu: partOf(cpuMilli, taken, devices),
+        memory: partOf(hostMemoryMib, taken, devices),
+      })
+      if (sign > 0) tree.add(node, usage)
+      else tree.remove(node, usage)
+    }
+  }
+
+  private verdict(queue: string, accelerator: string, shape: Shape): QuotaVerdict {
+    const tree = this.tree!
+    const node = tree.node('queue', queue)
+    const { devices, milli, cpuMilli, hostMemoryMib } = shape.request
+    const asks = this.usage(accelerator, { devices: devices * (milli || 1000), cpu: cpuMilli, memory: hostMemoryMib })
+    let worst: QuotaVerdict = { accelerator, fits: true, possible: true, asked: 0, available: 0 }
+    for (const [flavorResource, asked] of asks) {
+      // What its queue does not list is not limited.
+      if (!tree.lists(node, flavorResource)) continue
+      const available = Math.max(0, tree.available(node, flavorResource))
+      if (asked <= available) continue
+      const possible = worst.possible && asked <= tree.potential(node, flavorResource)
+      worst = { accelerator, fits: false, possible, asked, available }
+    }
+    return worst
+  }
+
+  private usage(accelerator: string, amounts: { readonly [R in (typeof quotaResources)[number]]: number }): Usage {
+    return quotaResources.flatMap((resource) => {
+      const flavorResource = this.tree!.flavorResource(accelerator, resource)
+      return flavorResource === undefined || amounts[resource] === 0
+        ? []
+        : [[flavorResource, amounts[resource]] as const]
+    })
+  }
+}
+
+/** Quota of what needs no particular device. */
+const anyAccelerator = 'any'
+
+const specsOf = (policy: AllocationPolicy, queues: AllocationPolicy['queues']): ReadonlyArray<QuotaNodeSpec> => [
+  ...(policy.cohorts ?? []).map(({ name, parent, fairWeightMilli, quotas }): QuotaNodeSpec => ({
+    name,
+    kind: 'cohort',
+    parent,
+    fairWeight: fairWeightMilli / 1000,
+    quotas: quotas.flatMap(nodeQuotas),
+  })),
+  ...queues.map(({ name, cohort, fairWeightMilli = 1000, quotas = [] }): QuotaNodeSpec => ({
+    name,
+    kind: 'queue',
+    parent: cohort ?? null,
+    fairWeight: fairWeightMilli / 1000,
+    quotas: quotas.flatMap(nodeQuotas),
+  })),
+]
+
+const nodeQuotas = (quota: AcceleratorQuota): ReadonlyArray<NodeQuota> =>
+  quotaResources.flatMap((resource) => {
+    const stated = quota[resource]
+    return stated === undefined ? [] : [{ flavor: quota.accelerator, resource, ...stated }]
+  })

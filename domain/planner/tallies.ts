@@ -1,0 +1,44 @@
+import type { Placement } from '../fleet/fleet.ts'
+import type { Workload } from './workload.ts'
+
+/** Thousandths of devices that a placement holds. */
+export const heldMilli = (parts: Placement['parts']): number =>
+  parts.reduce((sum, { devices, milli }) => sum + devices.length * milli, 0)
+
+/** Device-milli that each team, person and class holds, or is about to: what caps and reserves are held against. */
+export class Tallies {
+  private readonly byTeam = new Map<string, number>()
+  private readonly byPerson = new Map<string, number>()
+  private readonly byClass = new Map<string, number>()
+  /** By number of a node of the budget tree. */
+  private readonly byNode = new Map<number, number>()
+  /** Held by what may not be evicted. */
+  firmMilli = 0
+
+  team(name: string): number {
+    return this.byTeam.get(name) ?? 0
+  }
+  person(name: string): number {
+    return this.byPerson.get(name) ?? 0
+  }
+  ofClass(name: string): number {
+    return this.byClass.get(name) ?? 0
+  }
+  node(node: number): number {
+    return this.byNode.get(node) ?? 0
+  }
+
+  /** @param nodes the budget nodes from the person's up to the cell's */
+  add(workload: Workload, milli: number, nodes: Iterable<number>): void {
+    grow(this.byTeam, workload.team, milli)
+    grow(this.byPerson, workload.terms.submitter, milli)
+    grow(this.byClass, workload.class, milli)
+    for (const node of nodes) grow(this.byNode, node, milli)
+  }
+}
+
+const grow = <K>(map: Map<K, number>, key: K, by: number): void => {
+  const sum = (map.get(key) ?? 0) + by
+  if (sum === 0) map.delete(key)
+  else map.set(key, sum)
+}

@@ -1,0 +1,23 @@
+import { wholeGpu } from '../kernel/units.ts'
+import type { AllocationPolicy } from './allocation-policy.ts'
+
+/** What a device of each model counts for, and under which accelerator class its quota is kept. */
+export class UnitTable {
+  private readonly byModel = new Map<string, { readonly accelerator: string; readonly milliUnits: number }>()
+
+  constructor(policy: AllocationPolicy | null) {
+    for (const { name, models, milliUnits } of policy?.accelerators ?? [])
+      for (const model of [name, ...models])
+        if (!this.byModel.has(model)) this.byModel.set(model, { accelerator: name, milliUnits })
+  }
+
+  /** Thousandths of the reference device. */
+  milliUnits(model: string | null): number {
+    return (model === null ? undefined : this.byModel.get(model))?.milliUnits ?? wholeGpu
+  }
+
+  /** A model that no accelerator of the policy names is one of its own name; null: any. */
+  accelerator(model: string | null): string | null {
+    return model === null ? null : (this.byModel.get(model)?.accelerator ?? model)
+  }
+}
