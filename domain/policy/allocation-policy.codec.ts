@@ -15,7 +15,6 @@ import {
   wholeNumber,
   version,
   type Decode,
-  type Loose,
   type Notes,
   type Reader,
 } from '../kernel/document.ts'
@@ -23,16 +22,32 @@ import { cpu, cpuMaxMilli, cpuText, day, duration, durationMax, durationText } f
 import { wholeGpu, type CpuMilli, type DurationMs } from '../kernel/units.ts'
 import {
   defaultCommands,
+  defaultTopologyLevels,
   mixKey,
   modes,
-  orderings,
+  sharings,
   strategies,
   type AllocationPolicy,
   type CommandPolicy,
   type MixClass,
   type Mode,
-  type QueuePolicy,
 } from './allocation-policy.ts'
+import { budgets, classes, ownerMax } from './budget-policy.codec.ts'
+import { caps, contract, exceptions, headroom, limits, protectedPools, reservations } from './contract-policy.codec.ts'
+import { defaultCaps, defaultContract, defaultLimits } from './contract-policy.ts'
+import {
+  documentMembers,
+  eventMembers,
+  fromDocument,
+  fromEvent,
+  orAbsent,
+  plain,
+  writtenMembers,
+  type FormMembers,
+} from './form.ts'
+import { noteFaultsBetween, noteLendingFaults } from './policy-rules.ts'
+import { accelerators, cohorts, fairTree, kueue, queues, topology } from './quota-policy.codec.ts'
+import { defaultFairTree, defaultKueue } from './quota-policy.ts'
 
 const apiVersion = 'capacity.leasehold.dev/v1'
 const kind = 'AllocationPolicy'
@@ -41,13 +56,11 @@ const seedMax = 2 ** 32 - 1
 const startsMaxMax = 100
 /** Pools, and everything: what a document says of its own. */
 const everywhere = 'all'
-const queuesMax = 10_000
 const poolsMax = 1000
 const mixMax = 1000
 /** With the other bounds of a mix this keeps every sum over it exact: 1000 x 10^6 x 1000 x 1000 thousandths. */
 const weightMax = 1_000_000
 const mixDevicesMax = 1000
-const ownerMax = 200
 const hypothesisMax = 2000
 
 export const defaultPolicy: AllocationPolicy = {
@@ -101,14 +114,67 @@ const distinct = (entries: ReadonlyArray<MixClass>, notes: Notes): ReadonlyArray
   return notes.count === faults ? entries : undefined
 }
 
-const queues = listOf(
-  record({ name: needed(name), ordering: optional(oneOf(orderings), 'greedy') }),
-  1,
-  queuesMax,
-  (queue) => queue.name,
-)
-
 const pool = record({ mode: optional(oneOf(modes), null), freeze: optional(flag, false) })
+
+/** What a document may leave out altogether, and then its policy does, too. */
+type Parts = Omit<Pick<AllocationPolicy, OptionalKeys<AllocationPolicy>>, 'commands' | 'frozen'>
+type OptionalKeys<A> = { [K in keyof A]-?: undefined extends A[K] ? K : never }[keyof A]
+
+/** In the order in which documents show them; queues follow. */
+const leading: FormMembers<Pick<Parts, 'sharing' | 'accelerators' | 'topologyLevels' | 'classes'>> = {
+  sharing: orAbsent('sharing', plain(oneOf(sharings)), 'budgets'),
+  accelerators: orAbsent('accelerators', accelerators),
+  topologyLevels: orAbsent('topology', topology, defaultTopologyLevels),
+  classes: orAbsent('classes', classes),
+}
+const following: FormMembers<Omit<Parts, keyof typeof leading>> = {
+  cohorts: orAbsent('cohorts', cohorts),
+  budgets: orAbsent('budgets', budgets),
+  contract: orAbsent('contract', contract, defaultContract),
+  limits: orAbsent('limits', limits, defaultLimits),
+  caps: orAbsent('caps', caps, defaultCaps),
+  protectedPools: orAbsent('protectedPools', protectedPools),
+  reservations: orAbsent('reservations', reservations),
+  headroom: orAbsent('headroom', headroom),
+  exceptions: orAbsent('exceptions', exceptions),
+  kueue: orAbsent('kueue', kueue, defaultKueue),
+  fairTree: orAbsent('fairTree', fairTree, defaultFairTree),
+}
+const parts: FormMembers<Parts> = { ...leading, ...following }
+
+const placement = record({
+  strategy: optional(oneOf(strategies), defaultPolicy.placement.strategy),
+  seed: optional(wholeNumber(0, seedMax), defaultPolicy.placement.seed),
+  mix: optional(mix, defaultPolicy.placement.mix),
+})
+const commands = record({
+  startsMax: optional(wholeNumber(1, startsMaxMax), defaultCommands.startsMax),
+  startWithin: optional(duration(1), defaultCommands.startWithinMs),
+  stopWithin: optional(duration(1), defaultCommands.stopWithinMs),
+})
+const specMembers = record({
+  ...documentMembers(leading),
+  queues: optional(queues.document, defaultPolicy.queues),
+  ...documentMembers(following),
+  placement: optional(placement, defaultPolicy.placement),
+  mode: optional(oneOf(modes), defaultPolicy.mode),
+  pools: optional(mapOf(pool, poolsMax), {}),
+  freeze: optional(flag, false),
+  commands: optional(commands, null),
+})
+type Spec = typeof specMembers extends Reader<infer S> ? S : never
+
+/** With what goes by its policy's names, and nothing wrong between members. */
+const spec: Reader<Spec & { readonly parts: Parts }> = {
+  ...specMembers,
+  read: (value, notes) => {
+    const got = specMembers.read(value, notes)
+    if (got === undefined) return undefined
+    const stated = fromDocument(parts, got)
+    noteFaultsBetween({ ...stated, queues: got.queues }, notes)
+    return { ...got, parts: stated as Parts }
+  },
+}
 
 const document = record({
   apiVersion: optional(version(apiVersion), apiVersion),
@@ -122,31 +188,7 @@ const document = record({
     }),
     defaultPolicy,
   ),
-  spec: optional(
-    record({
-      placement: optional(
-        record({
-          strategy: optional(oneOf(strategies), defaultPolicy.placement.strategy),
-          seed: optional(wholeNumber(0, seedMax), defaultPolicy.placement.seed),
-          mix: optional(mix, defaultPolicy.placement.mix),
-        }),
-        defaultPolicy.placement,
-      ),
-      queues: optional(queues, defaultPolicy.queues),
-      mode: optional(oneOf(modes), defaultPolicy.mode),
-      pools: optional(mapOf(pool, poolsMax), {}),
-      freeze: optional(flag, false),
-      commands: optional(
-        record({
-          startsMax: optional(wholeNumber(1, startsMaxMax), defaultCommands.startsMax),
-          startWithin: optional(duration(1), defaultCommands.startWithinMs),
-          stopWithin: optional(duration(1), defaultCommands.stopWithinMs),
-        }),
-        null,
-      ),
-    }),
-    { ...defaultPolicy, pools: {}, freeze: false, commands: null },
-  ),
+  spec: optional(spec, { ...defaultPolicy, pools: {}, freeze: false, commands: null, parts: {} }),
 })
 
 /** Every member that a document may have: `spec.queues[].name`, `spec.pools.NAME.mode`. */
@@ -155,29 +197,40 @@ export const policySchema = document.schema
 
 /** With its members in canonical order, as an event's data has to be. */
 export const decodePolicy: Decode<AllocationPolicy> = decodingDocument(
-  built(document, ({ metadata, spec: { placement, queues, mode, pools, freeze, commands } }) => ({
-    ...commandsStated(
-      commands && {
-        startWithinMs: commands.startWithin,
-        startsMax: commands.startsMax,
-        stopWithinMs: commands.stopWithin,
-      },
-    ),
-    ...frozenStated(
-      freeze ? everywhere : Object.entries(pools).flatMap(([name, { freeze }]) => (freeze ? [name] : [])),
-    ),
-    impactHypothesis: metadata.impactHypothesis,
-    mode,
-    name: metadata.name,
-    owner: metadata.owner,
-    placement: { mix: placement.mix, seed: placement.seed, strategy: placement.strategy },
-    poolModes: Object.fromEntries(
-      Object.entries(pools).flatMap(([pool, { mode }]) => (mode === null ? [] : [[pool, mode] as const])),
-    ),
-    queues,
-    reviewDate: metadata.reviewDate,
-  })),
+  built(document, ({ metadata, spec: { placement, queues, mode, pools, freeze, commands, parts } }, notes) => {
+    const policy = inCanonicalOrder({
+      ...parts,
+      ...commandsStated(
+        commands && {
+          startWithinMs: commands.startWithin,
+          startsMax: commands.startsMax,
+          stopWithinMs: commands.stopWithin,
+        },
+      ),
+      ...frozenStated(
+        freeze ? everywhere : Object.entries(pools).flatMap(([name, { freeze }]) => (freeze ? [name] : [])),
+      ),
+      impactHypothesis: metadata.impactHypothesis,
+      mode,
+      name: metadata.name,
+      owner: metadata.owner,
+      placement: { mix: placement.mix, seed: placement.seed, strategy: placement.strategy },
+      poolModes: Object.fromEntries(
+        Object.entries(pools).flatMap(([pool, { mode }]) => (mode === null ? [] : [[pool, mode] as const])),
+      ),
+      queues,
+      reviewDate: metadata.reviewDate,
+    })
+    return noteLendingFaults(policy, notes, ['spec']) ? undefined : policy
+  }),
 )
+
+const inCanonicalOrder = (policy: AllocationPolicy): AllocationPolicy =>
+  Object.fromEntries(
+    Object.entries(policy)
+      .filter(([, value]) => value !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  ) as unknown as AllocationPolicy
 
 /** What says no more than the defaults is left out, so that older documents keep their hash. */
 const commandsStated = (stated: CommandPolicy | null): Pick<AllocationPolicy, 'commands'> => {
@@ -212,8 +265,10 @@ export const encodePolicy = (policy: AllocationPolicy): Json => {
       ...(policy.impactHypothesis === null ? {} : { impactHypothesis: policy.impactHypothesis }),
     },
     spec: {
+      ...writtenMembers(leading, policy),
+      queues: queues.written(policy.queues),
+      ...writtenMembers(following, policy),
       placement: { strategy, seed, ...(mix === null ? {} : { mix: mix.map(encodeMixEntry) }) },
-      queues: policy.queues.map(({ name, ordering }) => ({ name, ordering })),
       mode: policy.mode,
       pools: encodePools(policy),
       ...(policy.frozen === everywhere && { freeze: true }),
@@ -271,13 +326,6 @@ const decodedMix: Reader<ReadonlyArray<MixClass>> = built(
   distinct,
 )
 
-const decodedQueues: Reader<ReadonlyArray<QueuePolicy>> = listOf(
-  record({ name: needed(name), ordering: needed(oneOf(orderings)) }),
-  1,
-  queuesMax,
-  (queue: Loose<QueuePolicy>) => queue.name,
-)
-
 const everyPool = oneOf([everywhere])
 const somePools = listOf(name, 1, poolsMax, (pool) => pool)
 const frozenPools: Reader<'all' | ReadonlyArray<string>> = {
@@ -287,32 +335,43 @@ const frozenPools: Reader<'all' | ReadonlyArray<string>> = {
   read: (value, notes) => (typeof value === 'string' ? everyPool.read(value, notes) : somePools.read(value, notes)),
 }
 
+const decodedMembers = record({
+  ...eventMembers(parts),
+  commands: optional(
+    record({
+      startWithinMs: needed(wholeNumber<DurationMs>(1, durationMax)),
+      startsMax: needed(wholeNumber(1, startsMaxMax)),
+      stopWithinMs: needed(wholeNumber<DurationMs>(1, durationMax)),
+    }),
+    null,
+  ),
+  frozen: optional(frozenPools, null),
+  impactHypothesis: needed(nullable(prose(hypothesisMax))),
+  mode: needed<Mode>(oneOf(modes)),
+  name: needed(name),
+  owner: needed(nullable(prose(ownerMax))),
+  placement: needed(
+    record({
+      mix: needed(nullable(decodedMix)),
+      seed: needed(wholeNumber(0, seedMax)),
+      strategy: needed(oneOf(strategies)),
+    }),
+  ),
+  poolModes: needed(mapOf<Mode>(oneOf(modes), poolsMax)),
+  queues: needed(queues.event),
+  reviewDate: needed(nullable(day)),
+})
+
 /** A policy as `PolicyActivated` carries it: nothing left out, nothing unknown. */
-export const decodedPolicy: Reader<AllocationPolicy> = built(
-  record({
-    commands: optional(
-      record({
-        startWithinMs: needed(wholeNumber<DurationMs>(1, durationMax)),
-        startsMax: needed(wholeNumber(1, startsMaxMax)),
-        stopWithinMs: needed(wholeNumber<DurationMs>(1, durationMax)),
-      }),
-      null,
-    ),
-    frozen: optional(frozenPools, null),
-    impactHypothesis: needed(nullable(prose(hypothesisMax))),
-    mode: needed<Mode>(oneOf(modes)),
-    name: needed(name),
-    owner: needed(nullable(prose(ownerMax))),
-    placement: needed(
-      record({
-        mix: needed(nullable(decodedMix)),
-        seed: needed(wholeNumber(0, seedMax)),
-        strategy: needed(oneOf(strategies)),
-      }),
-    ),
-    poolModes: needed(mapOf<Mode>(oneOf(modes), poolsMax)),
-    queues: needed(decodedQueues),
-    reviewDate: needed(nullable(day)),
-  }),
-  ({ commands, frozen, ...rest }) => ({ ...(commands && { commands }), ...(frozen && { frozen }), ...rest }),
-)
+export const decodedPolicy: Reader<AllocationPolicy> = built(decodedMembers, (got, notes) => {
+  const { commands, frozen, impactHypothesis, mode, name, owner, placement, poolModes, queues, reviewDate } = got
+  const faults = notes.count
+  const policy = inCanonicalOrder({
+    ...(fromEvent(parts, got) as Parts),
+    ...(commands && { commands }),
+    ...(frozen && { frozen }),
+    ...{ impactHypothesis, mode, name, owner, placement, poolModes, queues, reviewDate },
+  })
+  noteFaultsBetween(policy, notes)
+  return notes.count > faults || noteLendingFaults(policy, notes, []) ? undefined : policy
+})

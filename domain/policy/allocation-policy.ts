@@ -1,5 +1,5 @@
 import type { DurationMs } from '../kernel/units.ts'
-import type { BudgetPolicy, ClassPolicy } from './budget-policy.ts'
+import { defaultClass, type BudgetPolicy, type ClassPolicy } from './budget-policy.ts'
 import {
   defaultCaps,
   defaultContract,
@@ -12,14 +12,16 @@ import {
   type ProtectedPoolPolicy,
   type ReservationPolicy,
 } from './contract-policy.ts'
-import type {
-  AcceleratorPolicy,
-  AcceleratorQuota,
-  CohortPolicy,
-  FairTreePolicy,
-  FlavorFungibility,
-  KueuePolicy,
-  QueuePreemption,
+import {
+  defaultFairTree,
+  defaultKueue,
+  type AcceleratorPolicy,
+  type AcceleratorQuota,
+  type CohortPolicy,
+  type FairTreePolicy,
+  type FlavorFungibility,
+  type KueuePolicy,
+  type QueuePreemption,
 } from './quota-policy.ts'
 
 export const orderings = ['fifo', 'greedy', 'reserve'] as const
@@ -87,6 +89,8 @@ export const defaultCommands: CommandPolicy = {
   stopWithinMs: 120_000 as DurationMs,
 }
 
+export const defaultTopologyLevels: ReadonlyArray<string> = ['domain']
+
 /**
  * An AllocationPolicy document, version 1 (docs/policy.md), decoded, with every default filled in. Members that may be
  * absent are so where the document says nothing of them, so that what older documents mean keeps its hash.
@@ -147,3 +151,10 @@ export const sharingOf = (policy: AllocationPolicy): Sharing | 'queues' => {
   const { sharing = 'budgets', budgets } = policy
   return sharing === 'budgets' && budgets === undefined ? 'queues' : sharing
 }
+
+export const kueueOf = (policy: AllocationPolicy | null): KueuePolicy => policy?.kueue ?? defaultKueue
+export const fairTreeOf = (policy: AllocationPolicy | null): FairTreePolicy => policy?.fairTree ?? defaultFairTree
+export const topologyLevelsOf = (policy: AllocationPolicy | null): ReadonlyArray<string> =>
+  policy?.topologyLevels ?? defaultTopologyLevels
+export const classOf = (policy: AllocationPolicy | null, name: string): ClassPolicy =>
+  policy?.classes?.find((each) => each.name === name) ?? defaultClass(name)

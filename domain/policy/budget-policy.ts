@@ -59,3 +59,25 @@ export interface ClassPolicy {
   /** Devices that only this class may hold, from any leaf. */
   readonly reserveDevices: number
 }
+
+const boundsMs: { readonly [name: string]: number } = {
+  debug: 300_000,
+  evaluation: 7_200_000,
+  training: 86_400_000,
+}
+/** The bound of a class that states none, by its name. */
+export const boundOf = (name: string): DurationMs =>
+  (Object.hasOwn(boundsMs, name) ? boundsMs[name]! : 86_400_000) as DurationMs
+
+/** The time after which its place is kept, where it is not stated. */
+export const reserveAfterOf = (boundMs: DurationMs): DurationMs => Math.floor(boundMs / 2) as DurationMs
+
+/** A class that the policy says nothing of. */
+export const defaultClass = (name: string): ClassPolicy => ({
+  agingMs: null,
+  boundMs: boundOf(name),
+  name,
+  priority: 0,
+  reserveAfterMs: reserveAfterOf(boundOf(name)),
+  reserveDevices: 0,
+})

@@ -64,6 +64,9 @@ export interface HeadroomPolicy {
   readonly band: { readonly low: number; readonly high: number }
 }
 
+export const subjectKinds = ['team', 'submitter', 'budget', 'workload'] as const
+export const allowances = ['cap', 'not-preempted', 'non-preemptible-over-entitlement'] as const
+
 /** What a rule does not bind for a while, and who answers for it. */
 export interface ExceptionPolicy {
   readonly name: string
@@ -71,7 +74,7 @@ export interface ExceptionPolicy {
   readonly reason: string
   /** A date, from the beginning of which (UTC) it no longer holds; null: for as long as the policy does. */
   readonly expires: string | null
-  readonly subject: { readonly kind: 'team' | 'submitter' | 'budget' | 'workload'; readonly name: string }
+  readonly subject: { readonly kind: (typeof subjectKinds)[number]; readonly name: string }
   /** A higher cap, thousandths of devices; not being evicted; being started although it may not be preempted. */
   readonly allows:
     | { readonly kind: 'cap'; readonly devicesMilli: number }
@@ -97,3 +100,6 @@ export const defaultLimits: LimitsPolicy = {
 }
 
 export const defaultCaps: CapsPolicy = { perPersonMilli: null, perTeamMilli: null, teams: {} }
+
+/** Beside `percent`, which has to be stated. */
+export const defaultHeadroom: Omit<HeadroomPolicy, 'percent'> = { band: { high: 80, low: 60 }, lent: true }

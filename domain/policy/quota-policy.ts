@@ -1,4 +1,4 @@
-import type { DurationMs } from '../kernel/units.ts'
+import { wholeGpu, type DurationMs } from '../kernel/units.ts'
 
 /** A kind of hardware, as quota and charges know it: a flavor. */
 export interface AcceleratorPolicy {
@@ -37,6 +37,9 @@ export interface CohortPolicy {
   readonly quotas: ReadonlyArray<AcceleratorQuota>
 }
 
+/** Where nothing is stated. */
+export const defaultFairWeightMilli = 1000
+
 export const withinQueuePolicies = ['never', 'lowerPriority', 'lowerOrNewerEqualPriority'] as const
 export const reclaimPolicies = ['never', 'lowerPriority', 'any'] as const
 export const borrowPolicies = ['never', 'lowerPriority'] as const
@@ -50,15 +53,34 @@ export interface QueuePreemption {
   readonly withinQueue: (typeof withinQueuePolicies)[number]
 }
 
+/** Where nothing is stated: nobody is evicted for the queue. */
+export const defaultPreemption: QueuePreemption = {
+  borrowPriorityMax: null,
+  borrowWithinCohort: 'never',
+  reclaimWithinCohort: 'never',
+  withinQueue: 'never',
+}
+
+export const flavorPreferences = ['borrowingOverPreemption', 'preemptionOverBorrowing'] as const
+export const flavorSearches = ['mayStopSearch', 'tryNextFlavor'] as const
+
 /** Which accelerator class is taken where several would do; only where `sharing` is kueue. */
 export interface FlavorFungibility {
-  readonly preference: 'borrowingOverPreemption' | 'preemptionOverBorrowing'
-  readonly whenCanBorrow: 'mayStopSearch' | 'tryNextFlavor'
-  readonly whenCanPreempt: 'mayStopSearch' | 'tryNextFlavor'
+  readonly preference: (typeof flavorPreferences)[number]
+  readonly whenCanBorrow: (typeof flavorSearches)[number]
+  readonly whenCanPreempt: (typeof flavorSearches)[number]
+}
+
+export const defaultFungibility: FlavorFungibility = {
+  preference: 'borrowingOverPreemption',
+  whenCanBorrow: 'mayStopSearch',
+  whenCanPreempt: 'tryNextFlavor',
 }
 
 export const fairSharingStrategies = ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'] as const
 export type FairSharingStrategy = (typeof fairSharingStrategies)[number]
+
+export const loopRules = ['safe', 'compatible'] as const
 
 /** How the kueue mode differs from its defaults. */
 export interface KueuePolicy {
@@ -68,11 +90,28 @@ export interface KueuePolicy {
    * `safe` refuses a victim set that was re-validated after return of what is not needed and is no longer legal, and one
    * by which the victim could at once evict back; `compatible` does as Kueue does, and may loop.
    */
-  readonly loops: 'safe' | 'compatible'
+  readonly loops: (typeof loopRules)[number]
 }
+
+export const defaultKueue: KueuePolicy = { fairSharing: null, loops: 'safe' }
 
 /** Decayed usage, where `sharing` is fair-tree. */
 export interface FairTreePolicy {
   /** Zero: nothing decays. */
   readonly halfLifeMs: DurationMs
+}
+
+export const defaultFairTree: FairTreePolicy = { halfLifeMs: 604_800_000 as DurationMs }
+
+/** Milli-units of classes whose hardware is known by the beginning of their name: dense BF16 peak beside an H100's. */
+const knownMilliUnits = [
+  ['a100', 315],
+  ['h100', 1000],
+  ['b300', 2274],
+] as const
+
+/** What one device of the class counts for unless a policy says otherwise. */
+export const milliUnitsOf = (accelerator: string): number => {
+  const known = knownMilliUnits.find(([beginning]) => accelerator.toLowerCase().startsWith(beginning))
+  return known === undefined ? wholeGpu : known[1]
 }

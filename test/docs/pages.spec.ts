@@ -9,6 +9,7 @@ import { orderings, strategies } from '../../domain/policy/allocation-policy.ts'
 import { decodeIntent, intentFields } from '../../domain/workload/intent.codec.ts'
 import { readDocument } from '../../infra/yaml/document.ts'
 import { rightOf } from '../support/faults.ts'
+import { leastPolicy } from './least-policy.ts'
 
 const page = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8')
 /** Cells of every row of the page's tables, without their headings. */
@@ -53,6 +54,7 @@ const pages: ReadonlyArray<Documented> = [
             }
           : {}),
         ...(field.startsWith('spec.elasticity.') ? { elasticity: {} } : {}),
+        ...(field === 'spec.topology.sliceLevel' ? { topology: { sliceSize: 8 } } : {}),
       },
     }),
   },
@@ -60,12 +62,7 @@ const pages: ReadonlyArray<Documented> = [
     file: 'policy.md',
     fields: policyFields,
     decode: decodePolicy,
-    least: (field) => ({
-      spec: {
-        ...(field.startsWith('spec.queues[]') ? { queues: [{ name: 'default' }] } : {}),
-        ...(field.startsWith('spec.placement.mix[]') ? { placement: { mix: [{ count: 1 }] } } : {}),
-      },
-    }),
+    least: leastPolicy,
   },
 ]
 

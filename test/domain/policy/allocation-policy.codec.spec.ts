@@ -95,7 +95,7 @@ describe('faults', () => {
     [{ spec: { pools: { '7': { mode: 'observe' } } } }, 'spec.pools["7"]: the name "7" has digits only'],
     [{ metadata: { reviewDate: '2026-02-30' } }, 'metadata.reviewDate: "2026-02-30" is a day that does not exist'],
     [{ metadata: { owner: '' } }, 'metadata.owner: is empty'],
-    [{ spec: { cohorts: {} } }, 'spec.cohorts: is not known here'],
+    [{ spec: { cohort: [] } }, 'spec.cohort: is not known here'],
     [[], '$: found a list'],
   ])('%j', (value, reason) => {
     expect(reasonsOf(decodePolicy(value))).toEqual([reason])
