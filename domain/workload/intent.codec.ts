@@ -22,8 +22,9 @@ import { cpu, cpuText, duration, durationText, instant, instantText, memory, mem
 import { found } from '../kernel/wording.ts'
 import { wholeGpu, type CpuMilli, type DurationMs, type GpuMilli, type Mebibytes } from '../kernel/units.ts'
 import type { WorkloadIntent } from './intent.ts'
-import { requestDevicesMax, requestModelsMax, type Span } from './request.ts'
+import { nodeLevel, requestDevicesMax, requestModelsMax, type PlacementRequest, type Span } from './request.ts'
 import { defaultGracePeriodMs } from './terms.ts'
+import { noteContradictions, noteSlices, topologyMembers, topologyOf } from './topology-request.codec.ts'
 
 const apiVersion = 'capacity.leasehold.dev/v1'
 const kind = 'WorkloadIntent'
@@ -98,11 +99,22 @@ const spec = record(
     ),
     substitutable: optional(listOf(substitute, 0, substitutesMax), []),
     topology: optional(
-      record({
-        gangScheduled: optional(flag, true),
-        minInterconnect: optional(oneOf(interconnects), 'node'),
-      }),
-      { gangScheduled: true, minInterconnect: 'node' },
+      record(
+        {
+          gangScheduled: optional(flag, true),
+          minInterconnect: optional(oneOf(interconnects), null),
+          ...topologyMembers,
+        },
+        noteContradictions,
+      ),
+      {
+        gangScheduled: true,
+        minInterconnect: null,
+        preferred: null,
+        required: null,
+        sliceLevel: null,
+        sliceSize: null,
+      },
     ),
     elasticity: optional(
       record({
@@ -126,6 +138,7 @@ const spec = record(
   },
   (got, notes) => {
     devicesOrHost(got, notes)
+    placeInOneWay(got, notes)
     sizesInOrder(got, notes)
     times(got, notes)
   },
@@ -151,6 +164,22 @@ const devicesOrHost = ({ preferred, resources, substitutable }: Loose<Spec>, not
       notes.add('stands in for devices, and count is 0', 'remove it, or give a count', 'substitutable')
   } else if (preferred?.share === 0 && preferred.memory === null)
     notes.add('a share by memory, and no memory stated', 'add memory, such as 10Gi', 'preferred', 'share')
+}
+
+/** How far devices may lie apart is said by the interconnect or by levels, not by both. */
+const placeInOneWay = ({ preferred, topology }: Loose<Spec>, notes: Notes): void => {
+  const { minInterconnect, required, preferred: wished, sliceLevel, sliceSize } = topology ?? {}
+  const levels = [required, wished, sliceLevel ?? (typeof sliceSize === 'number' ? nodeLevel : null)]
+  const level = levels.find((name) => typeof name === 'string')
+  if (level === undefined) return
+  if (typeof minInterconnect === 'string')
+    notes.add(
+      `says how far the devices may lie apart, and so does the level ${level}`,
+      'state one of the two',
+      'topology',
+      'minInterconnect',
+    )
+  noteSlices({ ...(typeof sliceSize === 'number' && { sliceSize }) }, preferred?.count, notes)
 }
 
 const sizesInOrder = ({ preferred, topology, elasticity }: Loose<Spec>, notes: Notes): void => {
@@ -204,6 +233,11 @@ type Document = typeof document extends Reader<infer A> ? A : never
 export const intentFields = document.fields
 export const intentSchema = document.schema
 
+const placeOf = ({ minInterconnect, ...stated }: Spec['topology']): Pick<PlacementRequest, 'span' | 'topology'> => {
+  const topology = topologyOf(stated)
+  return topology === null ? { span: spans[minInterconnect ?? 'node'] } : { span: 'anywhere', topology }
+}
+
 const intentOf = ({ metadata, spec }: Document, unnamed: string): WorkloadIntent => {
   const { preferred, resources, elasticity, preemption } = spec
   const { count } = preferred
@@ -222,7 +256,7 @@ const intentOf = ({ metadata, spec }: Document, unnamed: string): WorkloadIntent
       memoryMib: preferred.memory ?? (0 as Mebibytes),
       milli: count === 0 ? (0 as GpuMilli) : (preferred.share ?? (wholeGpu as GpuMilli)),
       models: preferred.accelerator,
-      span: spans[spec.topology.minInterconnect],
+      ...placeOf(spec.topology),
     },
     substitutable: spec.substitutable.map((each) => ({
       accelerators: each.accelerator,
@@ -282,7 +316,7 @@ export const encodeIntent = (intent: WorkloadIntent): Json => {
       })),
       topology: {
         gangScheduled: true,
-        minInterconnect: interconnects.find((word) => spans[word] === request.span)!,
+        ...(request.topology ?? { minInterconnect: interconnects.find((word) => spans[word] === request.span)! }),
       },
       ...(elasticity === null
         ? {}

@@ -3,6 +3,9 @@ import type { CpuMilli, GpuMilli, Mebibytes } from '../kernel/units.ts'
 /** How far a request's devices may lie apart: one node, one topology domain (an NVLink domain, a rack), anywhere. */
 export type Span = 'node' | 'domain' | 'anywhere'
 
+/** The finest level of every topology: the nodes themselves. */
+export const nodeLevel = 'node'
+
 /**
  * In which domains of a level the devices lie together: all of them (`required`), all of them if that can be had
  * (`preferred`, else the next coarser level), or by `sliceSize` in one domain of `sliceLevel`. At most one of the first

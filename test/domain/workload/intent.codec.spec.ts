@@ -92,11 +92,44 @@ describe('the request', () => {
   ])('should lie within %s', (minInterconnect, span) => {
     expect(requestOf({ count: 16 }, { topology: { minInterconnect } }).span).toBe(span)
   })
+  it.each([
+    [{ required: 'rack' }],
+    [{ preferred: 'block', sliceLevel: 'rack', sliceSize: 4 }],
+    [{ sliceLevel: 'node', sliceSize: 8 }],
+    [{ required: 'rack', sliceLevel: 'rack', sliceSize: 16 }],
+  ])('should lie in the domains of levels: %o', (topology) => {
+    expect(requestOf({ count: 16 }, { topology })).toMatchObject({ span: 'anywhere', topology })
+    expect(requestOf({ count: 16 }, { topology: {} })).not.toHaveProperty('topology')
+  })
+  it('should keep slices of which no level is stated in one node', () => {
+    const topology = { sliceLevel: 'node', sliceSize: 4 }
+    expect(requestOf({ count: 16 }, { topology: { sliceSize: 4 } }).topology).toEqual(topology)
+  })
 })
 
 describe('faults between members', () => {
   it.each([
     [{ spec: { preferred: { count: 0 } } }, 'spec.preferred.count: 0 devices and no resources: nothing is asked for'],
+    [
+      specOf({ preferred: { count: 8 }, topology: { minInterconnect: 'node', required: 'rack' } }),
+      'spec.topology.minInterconnect: says how far the devices may lie apart, and so does the level rack',
+    ],
+    [
+      specOf({ preferred: { count: 8 }, topology: { preferred: 'block', required: 'rack' } }),
+      'spec.topology.preferred: the level is required already: rack',
+    ],
+    [
+      specOf({ preferred: { count: 8 }, topology: { sliceLevel: 'rack' } }),
+      'spec.topology.sliceSize: is missing, and sliceLevel is stated',
+    ],
+    [
+      specOf({ preferred: { count: 8 }, topology: { sliceLevel: 'rack', sliceSize: 3 } }),
+      'spec.topology.sliceSize: 8 devices are not whole slices of 3',
+    ],
+    [
+      specOf({ preferred: { count: 0 }, resources: { cpu: 1 }, topology: { required: 'rack' } }),
+      'spec.topology: says where devices lie, and none are asked for',
+    ],
     [
       { spec: { preferred: { count: 0, accelerator: 'T4' }, resources: { cpu: 1 } } },
       'spec.preferred.accelerator: describes a device, and count is 0',
@@ -217,7 +250,13 @@ const anyIntent = fc
         fc.nat(9999).map((milli) => `${milli}m`),
       ),
     ),
-    span: text(fc.constantFrom('node', 'nvlink-domain', 'network')),
+    topology: text(
+      fc.oneof(
+        fc.constantFrom('node', 'nvlink-domain', 'network').map((minInterconnect) => ({ minInterconnect })),
+        name.map((required) => ({ required })),
+        fc.record({ preferred: name, sliceLevel: name, sliceSize: fc.constant(1) }),
+      ),
+    ),
     preemption: text(
       fc.record({ tolerated: fc.boolean(), gracePeriod: seconds, checkpointInterval: seconds }, { requiredKeys: [] }),
     ),
@@ -236,7 +275,7 @@ const anyIntent = fc
     expectedDuration: text(seconds),
     metadata: text(fc.record({ name, team: name, submitter: name }, { requiredKeys: [] })),
   })
-  .map(({ count, share, memory, accelerator, min, max, resizeCost, cpu, span, metadata, ...rest }) =>
+  .map(({ count, share, memory, accelerator, min, max, resizeCost, cpu, metadata, ...rest }) =>
     stated({
       metadata,
       spec: stated({
@@ -247,7 +286,6 @@ const anyIntent = fc
           resizeCost,
         }),
         resources: stated({ cpu }),
-        topology: stated({ minInterconnect: span }),
         ...rest,
       }),
     }),
