@@ -1,3 +1,5 @@
+import type { BudgetChange, Lapse } from '../../../domain/budget/budget-change.ts'
+import type { EpochMs } from '../../../domain/kernel/units.ts'
 import type { BudgetNodePolicy, BudgetPolicy } from '../../../domain/policy/budget-policy.ts'
 import {
   all,
@@ -119,11 +121,11 @@ export class BudgetOracle {
     this.claims.splice(this.claims.indexOf(claim), 1)
   }
 
-  setTree(policy: BudgetPolicy, version: string, at: number, renamed: ReadonlyMap<string, string>): unknown[] {
+  setTree(policy: BudgetPolicy, version: string, at: number, renamed: ReadonlyMap<string, string>): BudgetChange[] {
     this.advance(at)
     const old = all(this.root)
     const was = new Map(old.map((node) => [node, { ...node, e: entitledRate(node, this.capacity) }]))
-    this.closeBuckets()
+    this.closeBuckets(Math.floor(at / hourMs))
     const lapses = new Map(old.map((node) => [node, this.lapse(node)]))
     const kept = new Set([this.root])
     const place = (parent: OracleNode, policies: ReadonlyArray<BudgetNodePolicy>) => {
@@ -151,18 +153,23 @@ export class BudgetOracle {
     this.part++
     const hour = Math.floor(at / hourMs)
     for (const node of kept) node.history.push({ before: hour - policy.windowHours })
-    const changes = [...kept].flatMap((node): Record<string, unknown>[] => {
+    const changes = [...kept].flatMap((node): BudgetChange[] => {
       const [before, e] = [was.get(node), Number(entitledRate(node, this.capacity))]
       if (node === this.root) return []
       const { path, share } = node
       if (before === undefined) return [{ kind: 'opened', path, share, entitled: e }]
-      const [shares, rates] = [{ from: before.share, to: share }, { from: Number(before.e), to: e }]
+      const [shares, rates] = [
+        { from: before.share, to: share },
+        { from: Number(before.e), to: e },
+      ]
       return [
-        ...(before.path === path ? [] : [{ kind: 'moved', path, from: before.path }]),
-        ...(before.share === share && rates.from === e ? [] : [{ kind: 'share', path, share: shares, entitled: rates }]),
+        ...(before.path === path ? [] : [{ kind: 'moved' as const, path, from: before.path }]),
+        ...(before.share === share && rates.from === e
+          ? []
+          : [{ kind: 'share' as const, path, share: shares, entitled: rates }]),
       ]
     })
-    return [...changes, ...removed.map((node) => ({ kind: 'removed', ...lapses.get(node)! }))]
+    return [...changes, ...removed.map((node) => ({ kind: 'removed' as const, ...lapses.get(node)! }))]
   }
 
   /** In the form of the ledger's reading. */
@@ -221,18 +228,17 @@ export class BudgetOracle {
     return least(creditOf(node.history), cap)
   }
 
-  private lapse(node: OracleNode): Record<string, unknown> {
+  private lapse(node: OracleNode): Lapse {
     const { owed, charged } = sumsOf(windowOf(node.history))
     const own = (kind: OracleClaim['kind']) =>
       node.children.reduce((rest, child) => rest - sumOf(this.claims, kind, child), sumOf(this.claims, kind, node))
     const [debt, credit] = [most(0n, owed - charged), this.credit(node)]
-    const { path } = node
-    return { path, owed, charged, debt, credit, held: Number(own('hold')), waiting: Number(own('wait')) }
+    const [path, at] = [node.path, this.at as EpochMs]
+    return { path, node: 0, at, owed, charged, debt, credit, held: Number(own('hold')), waiting: Number(own('wait')) }
   }
 
   /** Notes what the buckets that are open now came to. */
-  private closeBuckets(): void {
-    const hour = Math.floor((this.at - 1) / hourMs)
+  private closeBuckets(hour: number): void {
     const intervalsOf = (node: OracleNode) =>
       windowOf(node.history).filter((each) => each.hour === hour && each.part === this.part)
     const capacity = sumsOf(intervalsOf(this.root)).entitled
@@ -255,7 +261,7 @@ export class BudgetOracle {
   }
 
   private endHour(hour: number): void {
-    this.closeBuckets()
+    this.closeBuckets(hour)
     for (const { path, version, intervals, capacity, debt, credit } of this.buckets)
       this.closedRows.push({
         node: path,
