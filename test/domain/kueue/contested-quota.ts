@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { Holdings, type Holder } from '../../../domain/kueue/holdings.ts'
+import type { PreemptionRequest, Preemptor } from '../../../domain/kueue/preemption.ts'
+import type { QueuePreemption } from '../../../domain/policy/quota-policy.ts'
+import { QuotaTree, type NodeQuota, type QuotaNodeSpec, type Usage } from '../../../domain/quota/quota-tree.ts'
+
+/** A request for quota that others hold, under a policy for each queue. */
+export type Contested = Omit<PreemptionRequest, 'loops'>
+
+export const evictsAnyone: QueuePreemption = {
+  withinQueue: 'lowerOrNewerEqualPriority',
+  reclaimWithinCohort: 'any',
+  borrowWithinCohort: 'lowerPriority',
+  borrowPriorityMax: null,
+}
+
+/** One flavor of one resource, without limits. */
+export const devices = (nominal: number): ReadonlyArray<NodeQuota> => [
+  { flavor: 'gpu', resource: 'devices', nominal, borrowing: null, lending: null },
+]
+
+export const node = (
+  kind: QuotaNodeSpec['kind'],
+  name: string,
+  parent: string | null,
+  quotas: ReadonlyArray<NodeQuota>,
+  fairWeight = 1,
+): QuotaNodeSpec => ({ name, kind, parent, fairWeight, quotas })
+
+/** Of a queue by name, with what is stated of it. */
+export const holder = (
+  tree: QuotaTree,
+  id: string,
+  queue: string,
+  amount: number,
+  more: Partial<Holder> = {},
+): Holder => ({
+  id,
+  queue: tree.node('queue', queue),
+  priority: 0,
+  createdAt: 0,
+  admittedAt: 0,
+  usage: [[0, amount]],
+  evicting: false,
+  ...more,
+})
+
+/** What a holder would ask if it held nothing yet; null: it fits as it is. */
+export const asPreemptor = (tree: QuotaTree, { id, queue, priority, createdAt, usage }: Holder): Preemptor | null => {
+  const wanted = usage.filter(([one, amount]) => amount > tree.available(queue, one)).map(([one]) => one)
+  return wanted.length === 0 ? null : { id, queue, priority, createdAt, usage, wanted }
+}
+
+const limit = fc.option(fc.nat(4), { freq: 2 })
+const quota = (flavor: string, resource: string): fc.Arbitrary<NodeQuota> =>
+  fc.record({
+    flavor: fc.constant(flavor),
+    resource: fc.constant(resource),
+    nominal: fc.nat(6),
+    borrowing: limit,
+    lending: limit,
+  })
+const quotas = fc.tuple(quota('a', 'devices'), quota('a', 'memory'), quota('b', 'devices'))
+const someQuotas = quotas.chain((all) => fc.constantFrom<ReadonlyArray<NodeQuota>>([], all.slice(0, 1), all))
+const weight = fc.constantFrom(1, 1, 1, 2, 0.5, 0)
+
+const policy: fc.Arbitrary<QueuePreemption> = fc.record({
+  withinQueue: fc.constantFrom('never', 'lowerPriority', 'lowerOrNewerEqualPriority'),
+  reclaimWithinCohort: fc.constantFrom('never', 'lowerPriority', 'any', 'any'),
+  borrowWithinCohort: fc.constantFrom('never', 'lowerPriority'),
+  borrowPriorityMax: fc.constantFrom(null, null, 0, 1),
+})
+
+/** Cohorts c0 (the root) to c3, and queues q0 to q4 below any of them; or queues that stand alone. */
+const anyTree: fc.Arbitrary<ReadonlyArray<QuotaNodeSpec>> = fc
+  .tuple(
+    fc.array(fc.tuple(fc.nat(3), someQuotas, weight), { minLength: 1, maxLength: 4 }),
+    fc.array(fc.tuple(fc.nat(3), quotas, weight), { minLength: 2, maxLength: 5 }),
+  )
+  .map(([cohorts, queues]) => [
+    ...cohorts.map(([above, own, fairWeight], i) =>
+      node('cohort', `c${i}`, i === 0 ? null : `c${above % i}`, own, fairWeight),
+    ),
+    ...queues.map(([above, own, fairWeight], i) => node('queue', `q${i}`, `c${above % cohorts.length}`, own, fairWeight)),
+  ])
+
+interface Asked {
+  readonly queue: number
+  readonly priority: number
+  readonly createdAt: number
+  readonly admittedAt: number
+  readonly amounts: readonly [number, number, number]
+  readonly evicting: boolean
+}
+
+const asked: fc.Arbitrary<Asked> = fc.record({
+  queue: fc.nat(4),
+  priority: fc.nat(2),
+  createdAt: fc.nat(6),
+  admittedAt: fc.nat(4),
+  amounts: fc.tuple(fc.nat(5), fc.constantFrom(0, 0, 1, 3), fc.constantFrom(0, 0, 2)),
+  evicting: fc.constant(false),
+})
+
+/** Holdings that were admitted one after the other wherever they fitted, and a request that does not fit. */
+export const anyContest: fc.Arbitrary<Contested> = fc
+  .record({
+    specs: anyTree,
+    policies: fc.array(policy, { minLength: 5, maxLength: 5 }),
+    held: fc.array(asked, { minLength: 2, maxLength: 14 }),
+    pending: fc.array(asked, { minLength: 1, maxLength: 4 }),
+    fairSharing: fc.constantFrom<PreemptionRequest['fairSharing']>(
+      null,
+      null,
+      ['lessThanOrEqualToFinalShare'],
+      ['lessThanInitialShare'],
+      ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'],
+      ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'],
+    ),
+  })
+  .map(({ specs, policies, held, pending, fairSharing }): Contested | null => {
+    const tree = new QuotaTree(specs)
+    const holdings = new Holdings(tree)
+    const queues = specs.flatMap(({ kind }, number) => (kind === 'queue' ? [number] : []))
+    const holderOf = ({ queue, amounts, ...rest }: Asked, id: string): Holder => {
+      const usage: Usage = amounts.flatMap((amount, one) => (amount > 0 ? [[one, amount] as const] : []))
+      return { id, queue: queues[queue % queues.length]!, usage, ...rest }
+    }
+    held.forEach((one, i) => {
+      const candidate = holderOf(one, `h${i}`)
+      if (candidate.usage.length > 0 && asPreemptor(tree, candidate) === null) holdings.add(candidate)
+    })
+    const preemptors = pending.map((one, i) => asPreemptor(tree, holderOf(one, `p${i}`)))
+    const preemptor = preemptors.find((one) => one !== null)
+    if (preemptor === undefined) return null
+    return { holdings, preemptor, preemptionOf: (queue) => policies[queues.indexOf(queue)]!, fairSharing }
+  })
+  .filter((contested) => contested !== null)
