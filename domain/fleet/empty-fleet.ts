@@ -1,4 +1,5 @@
 import { wholeGpu } from '../kernel/units.ts'
+import { topologyOf } from '../topology/fleet-topology.ts'
 import type { Fleet, NodeSpec } from './fleet.ts'
 import { hostedDevices } from './placement.ts'
 import type { Shape } from './shape.ts'
@@ -14,7 +15,8 @@ export interface EmptyFleetVerdict {
 
 /** Looks at every node once: ask per shape, not per workload. */
 export const emptyFleetVerdict = (fleet: Fleet, shape: Shape): EmptyFleetVerdict => {
-  const { devices, span } = shape.request
+  const { devices, span, topology } = shape.request
+  if (topology !== undefined) return verdictByLevels(fleet, shape)
   const rooms = new Map<string, number>()
   let hasModel = false
   let largest = 0
@@ -33,6 +35,16 @@ export const emptyFleetVerdict = (fleet: Fleet, shape: Shape): EmptyFleetVerdict
     holds,
     hasModel,
     largestMilli: shape.whole ? largest * wholeGpu : Math.min(largest, devices) * shape.request.milli,
+  }
+}
+
+const verdictByLevels = (fleet: Fleet, shape: Shape): EmptyFleetVerdict => {
+  const { devices, milli } = shape.request
+  const largest = topologyOf(fleet).largestWhenEmpty(shape).devices
+  return {
+    holds: largest >= devices,
+    hasModel: fleet.nodes.some((spec, node) => spec.devices > 0 && fleet.accepts(shape, node)),
+    largestMilli: shape.whole ? largest * wholeGpu : Math.min(largest, devices) * milli,
   }
 }
 

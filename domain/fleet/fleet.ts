@@ -1,6 +1,7 @@
 import { assert } from '../kernel/decider.ts'
 import { wholeGpu } from '../kernel/units.ts'
 import type { LeasePart, NodeHealth, NodeRegistered } from '../planner/cell-event.ts'
+import type { FleetTopology } from '../topology/fleet-topology.ts'
 import { partOf } from '../workload/request.ts'
 import { CapacityTree } from './capacity-tree.ts'
 import type { Shape } from './shape.ts'
@@ -51,11 +52,24 @@ export class Fleet {
   wholeTotal = 0
   /** The same by model; null: nodes whose devices any model's request may take. */
   private readonly freeByModel = new Map<string | null, number>()
-  /** Counts registrations: what an empty fleet can hold depends on nothing else. */
+  /** Counts registrations, and changes of the levels: what an empty fleet can hold depends on nothing else. */
   registrations = 0
+  /** Counts what was taken over from another fleet: versions of before say nothing of what is there now. */
+  copies = 0
+  /** Of the topology, from coarse to fine, above the node; null: the domain that each node is registered with. */
+  levels: ReadonlyArray<string> | null = null
+  /** Room of the domains; null: not asked for yet. */
+  topology: FleetTopology | null = null
 
   node(name: string): number | undefined {
     return this.numberOf.get(name)
+  }
+
+  /** Says in which levels domains lie, as the policy does; undefined: it says nothing. */
+  setLevels(levels: ReadonlyArray<string> | undefined): void {
+    if (JSON.stringify(levels) === JSON.stringify(this.levels ?? undefined)) return
+    this.levels = levels ?? null
+    this.registrations++
   }
 
   /** Returns the node's number. */
@@ -135,6 +149,8 @@ export class Fleet {
   /** Makes this fleet hold what the other holds; its nodes are taken over, not copied. */
   copyFrom(other: Fleet): void {
     for (let node = this.nodes.length; node < other.nodes.length; node++) this.register(other.nodes[node]!)
+    this.setLevels(other.levels ?? undefined)
+    this.copies++
     this.health = other.health.slice()
     this.cpuFree.set(other.cpuFree)
     this.hostFree.set(other.hostFree)

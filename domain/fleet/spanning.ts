@@ -1,4 +1,5 @@
 import { wholeGpu } from '../kernel/units.ts'
+import { topologyOf } from '../topology/fleet-topology.ts'
 import type { Fleet, PlacementPart } from './fleet.ts'
 import { devicesThatHold, hostedDevices, nextFit, partOn, pickDevices, type DevicePick } from './placement.ts'
 import type { Shape } from './shape.ts'
@@ -8,7 +9,8 @@ export type NodeRank = ((node: number) => number) | null
 
 /**
  * Places a gang that may span nodes: `anywhere` takes devices node by node in the order of `rank`, `domain` does so in
- * the domain that has the fewest devices for it and yet enough. Null when they are not there all at once.
+ * the domain that has the fewest devices for it and yet enough. One that names levels goes by them, and not by `rank`.
+ * Null when they are not there all at once.
  */
 export const placeSpanning = (
   fleet: Fleet,
@@ -19,6 +21,7 @@ export const placeSpanning = (
   // What sums alone rule out need not be looked for on every node.
   if (shape.whole && fleet.wholeTotal < shape.request.devices) return null
   if (fleet.freeFor(shape) < shape.needMilli) return null
+  if (shape.request.topology !== undefined) return topologyOf(fleet).place(shape, pick)
   const nodes = nodesWithRoom(fleet, shape)
   if (rank !== null) nodes.sort((a, b) => rank(a) - rank(b) || a - b)
   if (shape.request.span === 'anywhere') return gather(fleet, shape, nodes, pick)
@@ -36,7 +39,8 @@ export const placeSpanning = (
 
 /** Whether the fleet holds the whole request now, at once. */
 export const canPlace = (fleet: Fleet, shape: Shape): boolean => {
-  const { span, devices } = shape.request
+  const { span, devices, topology } = shape.request
+  if (topology !== undefined) return fleet.freeFor(shape) >= shape.needMilli && topologyOf(fleet).holds(shape)
   if (span === 'node' || devices === 0) return nextFit(fleet, shape, 0) >= 0
   if (span === 'anywhere' && isPlain(shape)) return fleet.wholeTotal >= devices
   return placeSpanning(fleet, shape, null, 'lowest') !== null
@@ -44,10 +48,11 @@ export const canPlace = (fleet: Fleet, shape: Shape): boolean => {
 
 /** GPU milli of the largest gang of this kind that its span could hold now. */
 export const largestSpanning = (fleet: Fleet, shape: Shape): number => {
+  const each = shape.whole ? wholeGpu : shape.request.milli
+  if (shape.request.topology !== undefined) return topologyOf(fleet).largest(shape).devices * each
   if (shape.request.span === 'anywhere' && isPlain(shape)) return fleet.wholeTotal * wholeGpu
   const nodes = nodesWithRoom(fleet, shape)
   const groups = shape.request.span === 'anywhere' ? [nodes] : [...byDomain(fleet, nodes).values()]
-  const each = shape.whole ? wholeGpu : shape.request.milli
   const sums = groups.map((members) => members.reduce((sum, node) => sum + roomOn(fleet, shape, node), 0))
   return sums.reduce((most, sum) => Math.max(most, sum), 0) * each
 }

@@ -6,11 +6,9 @@ import {
   inOrder,
   inReplicas,
   inWholeSlices,
-  tightest,
   type Division,
   type DomainShare,
   type Fit,
-  type RoomInUnits,
 } from './division.ts'
 import type { DomainRoom } from './domain-room.ts'
 import { numbers } from './level-tree.ts'
@@ -48,8 +46,8 @@ export const placeGang = (room: DomainRoom, request: GangRequest): GangPlace => 
   }
   const chosen = choose(room, request)
   if (!('shares' in chosen)) return { placed: false, fitting: chosen.fitting }
-  const level = togetherDown(room, request, chosen.level, chosen.shares)
-  return { placed: true, shares: downTo(room, level.shares, level.level, request.fit) }
+  const { shares, level } = togetherDown(room, request, chosen)
+  return { placed: true, shares: downTo(room, shares, level, request.fit) }
 }
 
 interface Chosen {
@@ -59,56 +57,56 @@ interface Chosen {
 
 /** The level, and what its domains get. */
 const choose = (room: DomainRoom, request: GangRequest): Chosen | { readonly fitting: number } => {
-  const { mode, fit } = request
-  const units = request.replicas / room.slices.size
-  const inUnits = inWholeSlices(room)
+  const { mode, fit, replicas } = request
+  const units = replicas / room.slices.size
   for (let { level } = request; ; level--) {
-    const domains = numbers(room.tree.domainsOf(level))
-    const order = inOrder(room, domains, fit)
-    const leaderOrder = room.withLeader ? inLeaderOrder(room, domains, fit) : null
-    const one = oneForAll(room, inUnits, units, leaderOrder ?? order, fit)
-    if (one >= 0) return { level, shares: [{ domain: one, replicas: request.replicas, leader: room.withLeader }] }
-    if (mode === 'required') return { fitting: mostIn(inUnits, leaderOrder ?? order, fit) }
+    const one = oneForAll(room, level, units)
+    if (one >= 0) return { level, shares: [{ domain: one, replicas, leader: room.withLeader }] }
+    if (mode === 'required') return { fitting: mostInOne(room, level) }
     if (mode === 'preferred' && level > 0) continue
-    const { shares, left, leaderLeft } = divide(room, inUnits, units, order, leaderOrder, fit)
+    const domains = numbers(room.tree.domainsOf(level))
+    const leaderOrder = room.withLeader ? inLeaderOrder(room, domains, fit) : null
+    const division = divide(room, inWholeSlices(room), units, inOrder(room, domains, fit), leaderOrder, fit)
+    const { shares, left, leaderLeft } = division
     return left === 0 && !leaderLeft ? { level, shares } : { fitting: leaderLeft ? 0 : units - left }
   }
 }
 
-/** A domain that holds everything: the smallest such, or, with the fullest first, the first. */
-const oneForAll = (
-  { withLeader, leads }: DomainRoom,
-  { room, beside }: RoomInUnits,
-  units: number,
-  order: ReadonlyArray<number>,
-  fit: Fit,
-): number => {
-  const held = withLeader ? (domain: number) => (leads[domain] === 1 ? beside(domain) : -1) : room
-  if (fit === 'fullest') return order.find((domain) => held(domain) >= units) ?? -1
-  return tightest(order, 0, units, held, -1)
+/** Of the domains of the level that hold everything, the one that has least room; -1: none does. */
+const oneForAll = (room: DomainRoom, level: number, units: number): number => {
+  const { leads, withLeader, wholeBeside, replicasBeside } = room
+  const [first, end] = room.tree.domainsOf(level)
+  let best = -1
+  for (let domain = first; domain < end; domain++) {
+    if (wholeBeside[domain]! < units || (withLeader && leads[domain] === 0)) continue
+    const tighter =
+      best < 0 ||
+      wholeBeside[domain]! < wholeBeside[best]! ||
+      (wholeBeside[domain] === wholeBeside[best] && replicasBeside[domain]! < replicasBeside[best]!)
+    if (tighter) best = domain
+  }
+  return best
 }
 
-/** What the roomiest domain of the order holds. */
-const mostIn = ({ room }: RoomInUnits, order: ReadonlyArray<number>, fit: Fit): number => {
-  const roomiest = fit === 'tightest' ? order[0] : order.at(-1)
-  return roomiest === undefined ? 0 : room(roomiest)
+/** Slices that the first domain to be looked at holds: of those that have a place for the leader the roomiest. */
+const mostInOne = (room: DomainRoom, level: number): number => {
+  const domains = numbers(room.tree.domainsOf(level))
+  const first = (room.withLeader ? inLeaderOrder : inOrder)(room, domains, 'tightest')[0]
+  return first === undefined ? 0 : room.whole[first]!
 }
 
 /** Above the level of the slices what the chosen domains got is divided anew over all their children together. */
-const togetherDown = (
-  room: DomainRoom,
-  { replicas, fit }: GangRequest,
-  from: number,
-  chosen: ReadonlyArray<DomainShare>,
-): Chosen => {
+const togetherDown = (room: DomainRoom, { replicas, fit }: GangRequest, chosen: Chosen): Chosen => {
   const { tree, slices } = room
-  let shares = chosen
-  let level = from
+  let { shares, level } = chosen
   for (; level < slices.level; level++) {
-    const children = shares.flatMap(({ domain }) => numbers(tree.childrenOf(domain)))
-    const order = inOrder(room, children, fit)
-    const inUnits = inWholeSlices(room)
-    shares = whole(divide(room, inUnits, replicas / slices.size, order, room.withLeader ? order : null, fit))
+    const order = inOrder(
+      room,
+      shares.flatMap(({ domain }) => numbers(tree.childrenOf(domain))),
+      fit,
+    )
+    const leaderOrder = room.withLeader ? order : null
+    shares = whole(divide(room, inWholeSlices(room), replicas / slices.size, order, leaderOrder, fit))
   }
   return { level, shares }
 }
