@@ -1,7 +1,9 @@
 import type { EpochMs } from '../kernel/units.ts'
+import type { Candidate } from './candidate.ts'
 import { DecayedUsage, type DecayedUsageSnapshot } from './decayed-usage.ts'
 import { FairTree, type FairRanks, type FairTreeNode } from './fair-tree.ts'
 import type { PeriodDecay } from './period-decay.ts'
+import { WaitingHeads } from './waiting-heads.ts'
 
 interface Ranked {
   readonly period: number
@@ -19,6 +21,7 @@ export class FairTreeLedger {
   private readonly usage: DecayedUsage
   /** As of the period that they were worked out in; null: the tree has changed since. */
   private ranked: Ranked | null = null
+  private readonly heads = new WaitingHeads((a, b) => this.rankOf(b) - this.rankOf(a))
 
   /**
    * @param nodes parents before their children
@@ -48,6 +51,7 @@ export class FairTreeLedger {
 
   /** Only what has nothing below it, and of which nothing runs; what it had used is forgotten. */
   remove(id: string): void {
+    this.setHead(id, null)
     this.tree.remove(id)
     this.usage.remove(id)
     this.ranked = null
@@ -82,6 +86,24 @@ export class FairTreeLedger {
     return (this.ranks.rank.get(user) ?? 0) / this.tree.users
   }
 
+  /** What the user would start first, by `bySeniority`; null: nothing of it waits. */
+  setHead(user: string, head: Candidate | null): void {
+    this.current()
+    this.heads.set(user, head)
+  }
+
+  /** The user whose head goes first: by rank, and of those that tie the senior head. Null: nothing waits. */
+  get next(): string | null {
+    this.current()
+    return this.heads.next
+  }
+
+  /** Those of whom something waits, from the first. */
+  get inOrder(): ReadonlyArray<string> {
+    this.current()
+    return this.heads.sorted
+  }
+
   /** Of a user or an account; an amount of unit-seconds, as `shownAmount` shows it. */
   usageOf(id: string): bigint {
     return this.current().usage.get(id) ?? 0n
@@ -96,6 +118,12 @@ export class FairTreeLedger {
     if (this.ranked?.period === period) return this.ranked
     const usage = this.tree.sums((user) => this.usage.of(user))
     this.ranked = { period, usage, ranks: this.tree.rank(usage) }
+    this.heads.reordered()
     return this.ranked
+  }
+
+  /** As of when the heads were put in order. */
+  private rankOf(user: string): number {
+    return this.ranked?.ranks.rank.get(user) ?? 0
   }
 }

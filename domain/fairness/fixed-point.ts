@@ -26,10 +26,14 @@ export const amountIn = (sumOfProducts: bigint): bigint => sumOfProducts >> fact
 export const shownFactor = (factor: bigint): number => Number(factor) / 2 ** Number(factorBits)
 export const shownAmount = (amount: bigint): number => Number(amount) / 2 ** Number(amountBits)
 
+const knownMax = 4096
+
 /** The powers of one factor, by repeated squaring. */
 export class Powers {
   /** The factor to the power of 1, 2, 4, 8 ... */
   private readonly squares: bigint[]
+  /** Those that were asked for lately. */
+  private readonly known = new Map<number, bigint>()
 
   constructor(factor: bigint) {
     assert(factor >= 0n && factor <= one, 'a factor is from 0 to 1')
@@ -42,12 +46,16 @@ export class Powers {
 
   /** @param times a natural number */
   of(times: number): bigint {
-    const { squares } = this
-    let power = one
+    const { known, squares } = this
+    let power = known.get(times)
+    if (power !== undefined) return power
+    power = one
     for (let rest = times, at = 0; rest > 0; rest = Math.floor(rest / 2), at++) {
       if (at === squares.length) squares.push(product(squares[at - 1]!, squares[at - 1]!))
       if (rest % 2 === 1) power = product(power, squares[at]!)
     }
+    if (known.size >= knownMax) known.clear()
+    known.set(times, power)
     return power
   }
 

@@ -45,6 +45,12 @@ export class SiblingHeap<A extends Placed> {
     this.moved(last)
   }
 
+  /** To be told after the order of any number of members has changed. */
+  reordered(): void {
+    this.members.sort((a, b) => (this.before(a, b) ? -1 : 1))
+    this.members.forEach((member, place) => (member.place = place))
+  }
+
   /** To be told after a member's order has changed, one member at a time. */
   moved(member: A): void {
     this.rise(member, member.place)

@@ -1,8 +1,10 @@
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import { bySeniority, type Candidate } from './candidate.ts'
 import { amountBits, amountIn, amountOf, halving, one, Powers } from './fixed-point.ts'
 import { compareFractions, endless, fraction, type Fraction } from './fraction.ts'
 import { PendingDebits } from './pending-debits.ts'
+import { WaitingHeads } from './waiting-heads.ts'
 
 export interface UsageOrderingSettings {
   /** 0: usage stays what it is, and nothing is added to it. */
@@ -19,13 +21,8 @@ export interface SubQueue {
   readonly weightMilli: number
 }
 
-/** What waits, as far as its place in a queue goes. */
-export interface Candidate {
-  readonly id: string
+export interface SubQueueCandidate extends Candidate {
   readonly subQueue: string
-  readonly priority: number
-  /** In any one unit; -Infinity: before any stated time. */
-  readonly createdAt: number
 }
 
 /** Plain data; amounts as decimals, since they are beyond what a JSON number holds. */
@@ -63,6 +60,11 @@ export class UsageOrdering {
   private readonly left: Powers
   private readonly ledgers = new Map<string, Ledger>()
   private nowMs: number
+  private readonly heads = new WaitingHeads((a, b) =>
+    compareFractions(this.weightedUsageOf(a), this.weightedUsageOf(b)),
+  )
+  /** The sample as of which the heads are in order. */
+  private headsSample = 0
 
   constructor(settings: UsageOrderingSettings, subQueues: Iterable<SubQueue>, from?: UsageOrderingSnapshot) {
     const { halfLifeMs, samplingMs } = settings
@@ -101,6 +103,7 @@ export class UsageOrdering {
 
   /** Of which nothing is held; what it had used is forgotten. */
   remove(name: string): void {
+    this.setHead(name, null)
     this.ledgers.delete(name)
   }
 
@@ -117,14 +120,14 @@ export class UsageOrdering {
   admitted(name: string, workload: string, amounts: ReadonlyArray<number>): void {
     const ledger = this.ledger(name)
     ledger.debits.push(workload, this.debitOf(amounts))
-    ledger.known = null
+    this.changed(ledger)
   }
 
   /** It will not start; may be repeated. */
   withdrawn(name: string, workload: string): void {
     const ledger = this.ledger(name)
     ledger.debits.withdraw(workload)
-    ledger.known = null
+    this.changed(ledger)
   }
 
   /** Its debit, whether pending or not, is now part of the usage. */
@@ -134,17 +137,21 @@ export class UsageOrdering {
     ledger.debits.withdraw(workload)
     this.debitOf(amounts).forEach((debit, i) => (ledger.usage[i]! += debit))
     this.hold(ledger, amounts, 1)
+    this.changed(ledger)
   }
 
   ended(name: string, amounts: ReadonlyArray<number>, at: EpochMs): void {
     this.advance(at)
-    this.hold(this.settled(name), amounts, -1)
+    const ledger = this.settled(name)
+    this.hold(ledger, amounts, -1)
+    this.changed(ledger)
   }
 
   /** Takes over usage that was accounted elsewhere, as of now. @param amounts whole, per resource */
   addUsage(name: string, amounts: ReadonlyArray<number>): void {
-    const { usage } = this.settled(name)
-    amounts.forEach((amount, i) => (usage[i]! += BigInt(amount) << amountBits))
+    const ledger = this.settled(name)
+    amounts.forEach((amount, i) => (ledger.usage[i]! += BigInt(amount) << amountBits))
+    this.changed(ledger)
   }
 
   /** As of the last sample, with what events since have added; per resource, an amount as `shownAmount` shows it. */
@@ -159,11 +166,29 @@ export class UsageOrdering {
     return ledger.known.usage
   }
 
-  /** Below 0: a goes first. */
-  readonly compare = (a: Candidate, b: Candidate): number =>
+  /** What waits in one queue, a before b where it is below 0; without a heap, for a few. */
+  readonly compare = (a: SubQueueCandidate, b: SubQueueCandidate): number =>
     (a.subQueue === b.subQueue
       ? 0
       : compareFractions(this.weightedUsageOf(a.subQueue), this.weightedUsageOf(b.subQueue))) || bySeniority(a, b)
+
+  /** What the sub-queue would start first, by `bySeniority`; null: nothing waits there. */
+  setHead(name: string, head: Candidate | null): void {
+    this.reorder()
+    this.heads.set(name, head)
+  }
+
+  /** The sub-queue whose head goes first; null: nothing waits. */
+  get next(): string | null {
+    this.reorder()
+    return this.heads.next
+  }
+
+  /** Those of which something waits, from the first. */
+  get inOrder(): ReadonlyArray<string> {
+    this.reorder()
+    return this.heads.sorted
+  }
 
   snapshot(): UsageOrderingSnapshot {
     const subQueues = [...this.ledgers.values()].map(({ name, weightMilli, sample, usage, held, debits }) => ({
@@ -181,6 +206,18 @@ export class UsageOrdering {
     return Math.floor(this.nowMs / this.settings.samplingMs)
   }
 
+  /** Once per sample, which may change the order of all. */
+  private reorder(): void {
+    if (this.headsSample === this.sample) return
+    this.headsSample = this.sample
+    this.heads.reordered()
+  }
+
+  private changed(ledger: Ledger): void {
+    ledger.known = null
+    if (this.headsSample === this.sample) this.heads.moved(ledger.name)
+  }
+
   private ledger(name: string): Ledger {
     const ledger = this.ledgers.get(name)
     assert(ledger !== undefined, `there is a sub-queue ${name}`)
@@ -189,7 +226,6 @@ export class UsageOrdering {
 
   private settled(name: string): Ledger {
     const ledger = this.ledger(name)
-    ledger.known = null
     if (ledger.sample === this.sample) return ledger
     this.usageIn(ledger).forEach((amount, i) => (ledger.usage[i] = amount))
     ledger.sample = this.sample
@@ -222,10 +258,4 @@ export class UsageOrdering {
     })
     return fraction(sum, BigInt(ledger.weightMilli) << amountBits)
   }
-}
-
-/** Higher priority first, then what is older, then by id. */
-export const bySeniority = (a: Candidate, b: Candidate): number => {
-  if (a.priority !== b.priority) return b.priority - a.priority
-  return a.createdAt === b.createdAt ? (a.id < b.id ? -1 : a.id > b.id ? 1 : 0) : a.createdAt < b.createdAt ? -1 : 1
 }

@@ -1,11 +1,12 @@
 import { billedMilli } from '../../domain/fairness/billing.ts'
+import { bySeniority } from '../../domain/fairness/candidate.ts'
 import { DecayedUsage } from '../../domain/fairness/decayed-usage.ts'
 import { FairTreeLedger } from '../../domain/fairness/fair-tree-ledger.ts'
 import type { FairTreeNode } from '../../domain/fairness/fair-tree.ts'
 import { factorOf, shownAmount } from '../../domain/fairness/fixed-point.ts'
 import { PendingDebits } from '../../domain/fairness/pending-debits.ts'
 import { PeriodDecay, slurmPeriodSeconds } from '../../domain/fairness/period-decay.ts'
-import { bySeniority, UsageOrdering, type Candidate } from '../../domain/fairness/usage-ordering.ts'
+import { UsageOrdering, type SubQueueCandidate } from '../../domain/fairness/usage-ordering.ts'
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { Adapter } from './adapters.ts'
 
@@ -44,7 +45,7 @@ const queueHead: Adapter = {
         name,
         resources.map((resource) => decayedUsage[resource] ?? 0),
       )
-    const candidates = pending.map(({ id, subQueue, priority, createdAt = -Infinity }): Candidate => ({
+    const candidates = pending.map(({ id, subQueue, priority, createdAt = -Infinity }): SubQueueCandidate => ({
       id,
       subQueue,
       priority,

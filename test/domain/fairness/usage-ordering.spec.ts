@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { bySeniority } from '../../../domain/fairness/candidate.ts'
 import { shownAmount, shownFactor } from '../../../domain/fairness/fixed-point.ts'
 import {
-  bySeniority,
   UsageOrdering,
-  type Candidate,
+  type SubQueueCandidate,
   type UsageOrderingSettings,
   type UsageOrderingSnapshot,
 } from '../../../domain/fairness/usage-ordering.ts'
@@ -70,7 +70,7 @@ it('should order by usage over weight, no weight last, then by priority, age and
   const ordering = orderingOf(week)
   ordering.addUsage('a', [1_000, 0])
   ordering.addUsage('b', [1_900, 0])
-  const one = (id: string, subQueue: string, priority: number, createdAt: number): Candidate => ({
+  const one = (id: string, subQueue: string, priority: number, createdAt: number): SubQueueCandidate => ({
     id,
     subQueue,
     priority,
@@ -84,7 +84,8 @@ it('should order by usage over weight, no weight last, then by priority, age and
     one('b-high', 'b', 2, 3),
     one('b-also', 'b', 1, 1),
   ]
-  const sorted = (compare: (a: Candidate, b: Candidate) => number) => candidates.toSorted(compare).map(({ id }) => id)
+  const sorted = (compare: (a: SubQueueCandidate, b: SubQueueCandidate) => number) =>
+    candidates.toSorted(compare).map(({ id }) => id)
   expect(sorted(ordering.compare)).toEqual(['b-high', 'b-also', 'b-soon', 'b-late', 'a-high', 'none'])
   expect(sorted(bySeniority)).toEqual(['none', 'a-high', 'b-high', 'b-also', 'b-soon', 'b-late'])
   ordering.addUsage('b', [100, 0])
