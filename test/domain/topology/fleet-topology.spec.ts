@@ -227,6 +227,21 @@ describe('requests that name levels', () => {
   })
 })
 
+it('should forget what it counted on a copy that was changed, once it is copied to again', () => {
+  const table = new ShapeTable()
+  const placing = new Placing([nodeOf('n1', 8)], table)
+  const copy = new Placing([], table)
+  const shapeOf = (devices: number) =>
+    table.intern({ ...requestOf({ devices, span: 'anywhere' }), topology: { required: 'rack' } })
+  copy.fleet.copyFrom(placing.fleet)
+  copy.take(shapeOf(8).request)
+  expect(canPlace(copy.fleet, shapeOf(7))).toBe(false)
+  placing.take(shapeOf(1).request)
+  copy.fleet.copyFrom(placing.fleet)
+  expect(canPlace(copy.fleet, shapeOf(7))).toBe(true)
+  expect(canPlace(copy.fleet, shapeOf(8))).toBe(false)
+})
+
 describe('the levels of a fleet', () => {
   const rack = (name: string) => ({ topology: { block: 'b1', rack: name } })
   const request = { ...requestOf({ devices: 6, span: 'anywhere' }), topology: { required: 'rack' } }
