@@ -9,6 +9,7 @@ import type {
   CellDecision,
   CommandConcluded,
   CommandIssued,
+  LeaseShrunk,
   NodeHealth,
   NodeHealthChanged,
   PolicyActivated,
@@ -176,6 +177,26 @@ const mayShrinkTo = ({ shape, terms: { elasticity } }: Workload, kept: ReadonlyA
   return Number.isInteger(each) && devices % each === 0 && devices / each >= elasticity.minReplicas
 }
 
+/** Asks a running attempt to make room, wholly or by what it need not keep; where nobody need be asked, it does. */
+export const askToStop = (
+  cell: Cell,
+  workload: Workload,
+  at: EpochMs,
+  asked: {
+    readonly because: 'preempted' | 'time-limit'
+    readonly preemptor?: string
+    readonly kept?: ReadonlyArray<PlacementPart>
+  },
+): CommandIssued | AttemptStopped | LeaseShrunk => {
+  const run = workload.run!
+  const { because, kept } = asked
+  if (run.commanded) return issued(cell, workload, run, at, { verb: kept === undefined ? 'evict' : 'shrink', ...asked })
+  if (kept === undefined) return stopped(workload, at, 'evicted', true, ruleOf(because))
+  const keeps = kept.map((part) => cell.fleet.partNamed(part))
+  const data = { attempt: workload.attempt, keeps, rule: ruleOf(because), workload: workload.id }
+  return { type: 'LeaseShrunk', at, data }
+}
+
 const issued = (
   cell: Cell,
   workload: Workload,
@@ -184,9 +205,10 @@ const issued = (
   asked: Pick<CommandIssued['data'], 'verb' | 'because'> & {
     readonly node?: string
     readonly kept?: ReadonlyArray<PlacementPart>
+    readonly preemptor?: string
   },
 ): CommandIssued => {
-  const { because, kept, node = null, verb } = asked
+  const { because, kept, node = null, preemptor, verb } = asked
   return {
     type: 'CommandIssued',
     at,
@@ -197,6 +219,7 @@ const issued = (
       deadlineAt: (at + spanOf(cell, workload, verb)) as EpochMs,
       keeps: kept?.map((part) => cell.fleet.partNamed(part)) ?? null,
       node,
+      ...(preemptor !== undefined && { preemptor }),
       rule: ruleOf(because),
       verb,
       workload: workload.id,

@@ -7,10 +7,12 @@ import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import { wholeGpu, type EpochMs } from '../kernel/units.ts'
 import type { AllocationPolicy } from '../policy/allocation-policy.ts'
-import type { BudgetNodePolicy, BudgetPolicy } from '../policy/budget-policy.ts'
+import { budgetNodes } from '../policy/budget-node-path.ts'
+import type { BudgetPolicy } from '../policy/budget-policy.ts'
 import { UnitTable } from '../policy/unit-table.ts'
 import { LineSet } from './line-set.ts'
 import { QuotaBook } from './quota-book.ts'
+import { budgetOrder, type ServingOrder } from './serving-order.ts'
 import { heldMilli, Tallies } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
@@ -39,11 +41,12 @@ export class Books {
   readonly tallies = new Tallies()
   readonly units: UnitTable
   readonly budgets: BudgetPolicy
+  /** Who is next. */
+  readonly order: ServingOrder
+  /** What runs, by the person's node. */
+  readonly running = new Map<number, Set<Workload>>()
   /** By the person's node; none without lines. */
   readonly lines = new Map<number, LineSet>()
-  /** Milli-units that come and go by evictions under way, by node from the person's up. */
-  readonly arriving = new Map<number, number>()
-  readonly leaving = new Map<number, number>()
   /** What the ledger did that no event has told yet. */
   readonly untold: (BudgetChange | Lapse)[]
   private readonly fleet: Fleet
@@ -53,6 +56,7 @@ export class Books {
     this.fleet = fleet
     this.ledger = ledger
     this.untold = untold
+    this.order = budgetOrder(ledger)
     this.budgets = budgetsOf(policy)
     this.units = new UnitTable(policy)
     this.schedulable = new Schedulable(fleet, (model) => this.units.milliUnits(model))
@@ -83,7 +87,7 @@ export class Books {
   /** Path of the leaf that its time belongs to; null: nothing says which, or the policy does not have it. */
   budgetOf(workload: Workload, policy: AllocationPolicy): string | null {
     const path = workload.terms.budget ?? policy.queues[workload.queue.index]?.budget ?? null
-    return path !== null && isLeaf(this.budgets.tree, path) ? path : null
+    return path !== null && budgetNodes(this.budgets).get(path)?.node.children.length === 0 ? path : null
   }
 
   /** Puts what waits, or runs, back where its account says, after a restore. */
@@ -92,6 +96,7 @@ export class Books {
     const { run } = workload
     if (run === null) this.line(workload, account.node)
     else {
+      this.noteRuns(workload, account.node)
       this.count(workload, run.parts, 1)
       if (!run.preemptible) this.tallies.firmMilli += heldMilli(run.parts)
     }
@@ -126,6 +131,7 @@ export class Books {
     const node = this.personOf(workload, path, at)
     this.ledger.hold(node, rate, at)
     workload.account = { node, rate, path }
+    this.noteRuns(workload, node)
     this.count(workload, parts, 1)
     if (!preemptible) this.tallies.firmMilli += heldMilli(parts)
   }
@@ -137,6 +143,9 @@ export class Books {
     this.advance(at)
     if (run?.idle === true) this.ledger.active(account.node, account.rate, at)
     this.count(workload, parts, -1)
+    const there = this.running.get(account.node)!
+    there.delete(workload)
+    if (there.size === 0) this.running.delete(account.node)
     this.ledger.release(account.node, account.rate, at)
     if (!preemptible) this.tallies.firmMilli -= heldMilli(parts)
     workload.account = null
@@ -156,6 +165,23 @@ export class Books {
     if (!run.preemptible) this.tallies.firmMilli += heldMilli(parts) - heldMilli(before)
     workload.account = { ...account, rate }
     this.count(workload, parts, 1)
+  }
+
+  /** As if it ran there already, while a pass looks on; `waitAgain` takes that back. */
+  runInstead(workload: Workload, parts: Placement['parts'], at: EpochMs): void {
+    const { node, rate } = workload.account!
+    this.ledger.hold(node, this.rateOf(workload.shape, parts), at)
+    this.ledger.unwait(node, rate, at)
+    this.count(workload, parts, 1)
+    if (!workload.terms.preemption.tolerated) this.tallies.firmMilli += heldMilli(parts)
+  }
+
+  waitAgain(workload: Workload, parts: Placement['parts'], at: EpochMs): void {
+    const { node, rate } = workload.account!
+    this.count(workload, parts, -1)
+    if (!workload.terms.preemption.tolerated) this.tallies.firmMilli -= heldMilli(parts)
+    this.ledger.wait(node, rate, at)
+    this.ledger.release(node, this.rateOf(workload.shape, parts), at)
   }
 
   setIdle(workload: Workload, idle: boolean, at: EpochMs): void {
@@ -219,6 +245,12 @@ export class Books {
     )
   }
 
+  private noteRuns(workload: Workload, node: number): void {
+    const there = this.running.get(node)
+    if (there === undefined) this.running.set(node, new Set([workload]))
+    else there.add(workload)
+  }
+
   private line(workload: Workload, node: number): void {
     let lines = this.lines.get(node)
     if (lines === undefined) this.lines.set(node, (lines = new LineSet()))
@@ -240,17 +272,6 @@ export class Books {
 /** Whoever is in one line may start, or not, for the same reasons. */
 const lineKeyOf = ({ class: kind, queue, shape, team, terms }: Workload): string =>
   JSON.stringify([kind, queue.name, team, terms.preemption.tolerated, terms.modelFamily, shape.index])
-
-const isLeaf = (tree: ReadonlyArray<BudgetNodePolicy>, path: string): boolean => {
-  let level = tree
-  let found: BudgetNodePolicy | undefined
-  for (const name of path.split('/')) {
-    found = level.find((node) => node.name === name)
-    if (found === undefined) return false
-    level = found.children
-  }
-  return level.length === 0
-}
 
 const budgetsOf = ({ budgets }: AllocationPolicy): BudgetPolicy => {
   assert(budgets !== undefined, 'books are kept by a budget tree')

@@ -12,7 +12,7 @@ import { EndIndex } from './end-index.ts'
 import { EvictionLimits } from './eviction-limits.ts'
 import type { Line } from './line.ts'
 import type { Place } from './place.ts'
-import { WaitingQueue } from './waiting-queue.ts'
+import type { WaitingQueue } from './waiting-queue.ts'
 import type { Run, Workload } from './workload.ts'
 
 /**

@@ -16,6 +16,7 @@ import type {
   WorkloadRefused,
   WorkloadSubmitted,
 } from './cell-event.ts'
+import { BudgetPass } from './budget-pass.ts'
 import { Pass } from './pass.ts'
 import { endedByEviction, type Workload } from './workload.ts'
 
@@ -92,7 +93,7 @@ const runningAttempt = (
 
 const tick = (at: EpochMs, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
   if (!cell.decides) return nothing
-  const pass = new Pass(cell, at)
+  const pass = cell.books === null ? new Pass(cell, at) : new BudgetPass(cell, at)
   try {
     return E.right(pass.run())
   } finally {

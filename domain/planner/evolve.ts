@@ -224,7 +224,6 @@ const issue = (cell: Cell, { at, data }: CommandIssued): void => {
 
 const stop = (cell: Cell, { at, data: { outcome, requeued, workload: id } }: AttemptStopped): void => {
   const workload = known(cell, id)
-  if (workload.run?.open?.because === 'preempted' && outcome === 'evicted') workload.preemptions++
   vacate(cell, workload)
   if (outcome === 'not-started') workload.startsFailed++
   if (!requeued) {
@@ -260,8 +259,12 @@ const preempt = (cell: Cell, { at, data }: PreemptionDecided): void => {
   const place = new Place(data, at, workload.shape, parts)
   cell.places.set(workload.id, place)
   place.gather(cell.fleet, null)
-  for (const victim of data.victims)
-    if (victim.keeps === null) cell.evictionLimits.charge(known(cell, victim.workload).team, at)
+  for (const { keeps, workload: id } of data.victims) {
+    if (keeps !== null) continue
+    const victim = known(cell, id)
+    victim.preemptions++
+    cell.evictionLimits.charge(victim.team, at)
+  }
 }
 
 const goIdle = (cell: Cell, workload: Workload): void => {

@@ -38,7 +38,8 @@ export class ShareWalk {
     let turns = this.turns.get(node)
     if (workload !== null) {
       if (turns === undefined) {
-        this.turns.set(node, (turns = new Map()))
+        turns = new Map<Line, Workload>()
+        this.turns.set(node, turns)
         this.enter(node)
       }
       turns.set(line, workload)
@@ -55,7 +56,8 @@ export class ShareWalk {
   next(): Turn | null {
     if (this.open.size === 0 && this.turns.size === 0) return null
     let node = 0
-    for (let below = this.open.get(node); below !== undefined; below = this.open.get(node)) node = this.best(node, below)
+    for (let below = this.open.get(node); below !== undefined; below = this.open.get(node))
+      node = this.best(node, below)
     return this.firstOf(node)
   }
 

@@ -1,0 +1,135 @@
+import type { EpochMs } from '../kernel/units.ts'
+import type { BudgetPass } from './budget-pass.ts'
+import type { WorkloadHeld } from './cell-event.ts'
+import { largestMilliFor } from './held.ts'
+import type { Line } from './line.ts'
+import type { Block } from './start-check.ts'
+import type { Workload } from './workload.ts'
+
+interface Reason extends Block {
+  readonly behind: Workload | null
+}
+
+const hour = 3_600_000n
+
+/**
+ * Why what did not start is held, for each whose reason changed, in order of submission: the first of each line carries
+ * the reason that binds, the others are behind it.
+ */
+export const budgetHeld = (pass: BudgetPass): ReadonlyArray<WorkloadHeld> => {
+  const held: { readonly seq: number; readonly decision: WorkloadHeld }[] = []
+  const hold = (workload: Workload, reason: Reason) => {
+    if (workload.hold?.code === reason.code && workload.hold.rule === reason.rule) return
+    held.push({ seq: workload.seq, decision: heldDecision(pass, workload, reason) })
+  }
+  for (const lines of pass.books.lines.values())
+    for (const line of lines) {
+      const first = pass.firstWaiting(line)
+      const reason = first === null ? null : reasonOf(pass, line, first)
+      if (reason !== null) hold(first!, reason)
+    }
+  for (const { decision } of [...pass.cell.places.values(), ...pass.newlyKept]) {
+    const workload = pass.cell.workloads.get(decision.workload)!
+    if (!pass.started.has(workload) && pass.hasPlace(workload)) hold(workload, waitsForVictims(pass, decision))
+  }
+  for (const workload of pass.cell.unexplained()) {
+    if (pass.started.has(workload) || pass.hasPlace(workload)) continue
+    const reason = standing(pass, workload)
+    if (reason !== null) hold(workload, reason)
+  }
+  return held.sort((a, b) => a.seq - b.seq).map(({ decision }) => decision)
+}
+
+/** Of what has just come, or must be explained anew, and is not the first of its line. */
+const standing = (pass: BudgetPass, workload: Workload): Reason | null => {
+  if (workload.onHold) return { code: 'OnHold', rule: 'workload', behind: null }
+  const { line, account, queue } = workload
+  if (queue.index < 0) return { code: 'Misconfigured', rule: 'spec.queues', behind: null }
+  if (line === null || account === null) return { code: 'Misconfigured', rule: 'spec.budgets.tree', behind: null }
+  const first = pass.firstWaiting(line)
+  if (first === workload) return null
+  return { code: 'BehindInQueue', rule: pass.check.ruleOf(account.path), behind: first }
+}
+
+/** Of the first of a line; null: what it was told last still holds. */
+const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null => {
+  const block = pass.blocks.get(line)
+  const told = first.hold?.code
+  if (block === undefined && told !== undefined && !isPassing.has(told)) return null
+  const found = block ?? pass.roomBlock(first)
+  if (!wantsRoom.has(found.code)) return { ...found, behind: keeperOf(pass, found) }
+  if (pass.outrun.has(line)) {
+    const behind = pass.lastStarted()
+    if (behind !== null) return { code: 'BehindHigherShare', rule: pass.check.ruleOf(behind.account!.path), behind }
+  }
+  return { ...(exhausted(pass, first) ?? found), behind: null }
+}
+
+const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])
+/** They end by themselves, and something else takes their place. */
+const isPassing: ReadonlySet<string> = new Set(['BehindInQueue', 'WaitingForVictims', 'OnHold', 'Misconfigured'])
+
+const keeperOf = (pass: BudgetPass, { code }: Block): Workload | null =>
+  code === 'WouldDelayReservation' ? (pass.keepers[0] ?? null) : null
+
+/** A side of it was served all it is owed, and would hold more than it is entitled to: nobody owes it a start. */
+const exhausted = ({ books, check }: BudgetPass, { account }: Workload): Block | null => {
+  const { ledger } = books
+  for (const node of books.upwards(account!.node)) {
+    if (ledger.parent(node) < 0 || !ledger.servedFully(node)) continue
+    const { owed, charged, entitled, held, path } = ledger.read(node)
+    if (held + account!.rate <= entitled) continue
+    return {
+      code: 'BudgetExhaustedInWindow',
+      rule: check.ruleOf(path),
+      compared: {
+        chargedMilliUnitH: Number(charged / hour),
+        entitledMilli: entitled,
+        heldMilli: held,
+        owedMilliUnitH: Number(owed / hour),
+      },
+    }
+  }
+  return null
+}
+
+const waitsForVictims = (
+  pass: BudgetPass,
+  {
+    holdUntil,
+    rule,
+    victims,
+  }: {
+    readonly holdUntil: EpochMs
+    readonly rule: string
+    readonly victims: ReadonlyArray<{ readonly workload: string }>
+  },
+): Reason => ({
+  code: 'WaitingForVictims',
+  rule,
+  compared: { holdUntilMs: holdUntil, victims: victims.length },
+  behind: pass.cell.workloads.get(victims[0]?.workload ?? '') ?? null,
+})
+
+const heldDecision = (pass: BudgetPass, workload: Workload, { code, rule, behind, compared }: Reason): WorkloadHeld => {
+  const { fleet } = pass.cell
+  const { id, shape } = workload
+  const reservation = pass.reservations[pass.keepers.indexOf(workload)]
+  const projected = reservation === undefined || reservation.at === Infinity ? null : (reservation.at as EpochMs)
+  return {
+    type: 'WorkloadHeld',
+    at: pass.at,
+    data: {
+      behind: behind?.id ?? null,
+      code,
+      ...(compared && { compared }),
+      freeMilli: fleet.freeFor(shape),
+      largestMilli: largestMilliFor(fleet, shape),
+      needDevices: shape.request.devices,
+      needMilli: shape.needMilli,
+      projectedStartAt: projected,
+      rule,
+      workload: id,
+    },
+  }
+}

@@ -1,0 +1,331 @@
+import type { Placement } from '../fleet/fleet.ts'
+import { fitsNode } from '../fleet/placement.ts'
+import { everywhere } from '../fleet/score-cache.ts'
+import type { Shape } from '../fleet/shape.ts'
+import { assert } from '../kernel/decider.ts'
+import type { DurationMs, EpochMs } from '../kernel/units.ts'
+import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { ClassPolicy } from '../policy/budget-policy.ts'
+import type { Books } from './books.ts'
+import { budgetHeld } from './budget-held.ts'
+import type { Cell } from './cell.ts'
+import type { CellDecision } from './cell-event.ts'
+import { dueDecisions } from './due.ts'
+import type { Line } from './line.ts'
+import { PassBoard } from './pass-board.ts'
+import { Place } from './place.ts'
+import { preemptionDecisions } from './preemption.ts'
+import type { Reservation } from './reservation.ts'
+import { ShareWalk, type Turn } from './share-walk.ts'
+import { StartCheck, type Block } from './start-check.ts'
+import { TakingBack, type Reclaim } from './taking-back.ts'
+import type { Workload } from './workload.ts'
+
+/** Places that are kept for others at one instant. */
+const reservationsMax = 4
+
+/** Held by want of room alone: only what comes free makes a difference. */
+const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])
+
+/**
+ * One look at everything that waits where time is kept by a budget tree: who is next by what was served of what was owed,
+ * then who may take back what is owed to it.
+ */
+export class BudgetPass extends PassBoard {
+  readonly books: Books
+  readonly policy: AllocationPolicy
+  readonly check: StartCheck
+  readonly taking: TakingBack
+  /** Why the first of a line does not start, where that was found out in this pass. */
+  readonly blocks = new Map<Line, Block>()
+  /** Whose place is kept, in the order of the reservations. */
+  readonly keepers: Workload[] = []
+  /** Fitted when the pass began, and no longer. */
+  readonly outrun = new Set<Line>()
+  readonly lastStarted = (): Workload | null => [...this.started.keys()].at(-1) ?? null
+  private readonly classes: ReadonlyMap<string, ClassPolicy>
+  private readonly freed: ReadonlyArray<number>
+  private readonly newPlaces: Place[] = []
+  private readonly openPlaces: Place[] = []
+  private readonly fitting = new Map<number, boolean>()
+
+  constructor(cell: Cell, at: EpochMs) {
+    super(cell, at)
+    const { books, policy } = cell
+    assert(books !== null && policy !== null, 'a pass by budgets follows books')
+    this.books = books
+    this.policy = policy
+    this.classes = new Map((policy.classes ?? []).map((each) => [each.name, each]))
+    this.freed = [...cell.freed].sort((a, b) => a - b)
+    books.advance(at)
+    this.check = new StartCheck(cell, books, policy, at)
+    this.taking = new TakingBack(cell, books, policy, at)
+  }
+
+  run(): ReadonlyArray<CellDecision> {
+    this.decisions.push(...dueDecisions(this.cell, this.books, this.policy, this.at))
+    this.findOverruns()
+    this.settlePlaces()
+    this.startByShare()
+    this.takeBack()
+    for (const decision of budgetHeld(this)) this.decisions.push(decision)
+    return this.decisions
+  }
+
+  override undo(): void {
+    const { fleet } = this.cell
+    for (const place of this.newPlaces) place.release(fleet)
+    for (const [workload, { parts }] of [...this.started].reverse()) this.books.waitAgain(workload, parts, this.at)
+    super.undo()
+    for (const place of this.openPlaces) place.gather(fleet, null)
+  }
+
+  classOf({ class: kind }: Workload): ClassPolicy | undefined {
+    return this.classes.get(kind)
+  }
+
+  /** First of the line that still waits as the pass stands, and has no place kept for it. */
+  firstWaiting(line: Line, from = 0): Workload | null {
+    let workload = line.atOrAfter(from)
+    while (workload !== null && (this.started.has(workload) || this.hasPlace(workload)))
+      workload = line.atOrAfter(workload.slot + 1)
+    return workload
+  }
+
+  get newlyKept(): ReadonlyArray<Place> {
+    return this.newPlaces
+  }
+
+  hasPlace({ id }: Workload): boolean {
+    if (this.openPlaces.some(({ decision }) => decision.workload === id)) return false
+    return this.cell.places.has(id) || this.newPlaces.some(({ decision }) => decision.workload === id)
+  }
+
+  protected override estimateOf({ class: kind, estimateMs, team }: Workload): DurationMs | null {
+    return estimateMs ?? this.cell.durations.quantile(kind, team, 500)
+  }
+
+  protected override expectedAnew(workload: Workload, ranMs: number): EpochMs {
+    const longer = this.cell.durations.quantile(workload.class, workload.team, 500, ranMs)
+    return longer === null ? super.expectedAnew(workload, ranMs) : ((workload.run!.startedAt + longer) as EpochMs)
+  }
+
+  /** Places that are complete are moved into; those whose time is up, or that are lost, are anybody's. */
+  private settlePlaces(): void {
+    const { fleet, places, workloads } = this.cell
+    for (const [id, place] of places) {
+      const lost = place.isLost(fleet)
+      const complete = !lost && place.isComplete()
+      if (!lost && !complete && this.at < place.decision.holdUntil) continue
+      place.release(fleet)
+      this.openPlaces.push(place)
+      const workload = workloads.get(id)!
+      if (complete) this.take(workload, { parts: place.parts, score: null, alternative: null }, true)
+      else {
+        const [because, rule] = lost ? (['lost', 'fleet'] as const) : (['expired', 'spec.limits.hold'] as const)
+        this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
+      }
+    }
+  }
+
+  private startByShare(): void {
+    const walk = new ShareWalk(this.books, this.classes, this.at)
+    for (const [node, lines] of this.books.lines)
+      for (const line of lines) {
+        const workload = this.firstWaiting(line)
+        if (workload !== null && (this.mayFit(line, workload) || this.isDue(workload, node)))
+          walk.put(node, line, workload)
+      }
+    for (let turn = walk.next(); turn !== null; turn = walk.next()) walk.put(turn.node, turn.line, this.serve(turn))
+  }
+
+  /** Starts the workload if it may; returns whose turn in its line is next. */
+  private serve({ line, node, workload }: Turn): Workload | null {
+    const block = this.start(workload)
+    if (block === null) return this.firstWaiting(line, workload.slot)
+    if (!this.blocks.has(line)) this.blocks.set(line, block)
+    if (block.code === 'WouldDelayReservation') {
+      const shorter = line.endingWithin(workload.slot + 1, this.lastReservedAt - this.at)
+      return shorter !== null && !this.started.has(shorter) && !this.hasPlace(shorter) ? shorter : null
+    }
+    if (!wantsRoom.has(block.code)) return null
+    if (this.fitting.get(line.shape.index) === true) this.outrun.add(line)
+    if (this.isDue(workload, node) && this.reservations.length < reservationsMax) {
+      const reservation: Reservation = this.reserve(workload.shape)
+      this.reservations.push(reservation)
+      this.keepers.push(workload)
+    }
+    return null
+  }
+
+  private get lastReservedAt(): number {
+    return this.reservations.reduce((last, { at }) => (at === Infinity ? last : Math.max(last, at)), -Infinity)
+  }
+
+  /** Its side was served less than it is owed, and it has waited so long that its place is kept for it. */
+  private isDue(workload: Workload, node: number): boolean {
+    const policy = this.classOf(workload)
+    if (policy === undefined || this.at - workload.submittedAt < policy.reserveAfterMs) return false
+    return !this.books.ledger.servedFully(node)
+  }
+
+  /** Whether there is reason to try: something that was not there when it was tried last. */
+  private mayFit(line: Line, workload: Workload): boolean {
+    const { fleet, policyIsNew, untried } = this.cell
+    const code = workload.hold?.code
+    if (policyIsNew || untried.has(line) || code === undefined || !wantsRoom.has(code)) return true
+    const { shape } = line
+    const known = this.fitting.get(shape.index)
+    if (known !== undefined) return known
+    const { span, devices } = shape.request
+    const spans = span !== 'node' && devices > 0
+    const fits = spans ? this.freed.length > 0 : this.freed.some((node) => fitsNode(fleet, shape, node))
+    this.fitting.set(shape.index, fits)
+    return fits
+  }
+
+  private start(workload: Workload): Block | null {
+    const capped = this.check.caps(workload)
+    if (capped !== null) return capped
+    const shapes = this.shapesWithin(workload)
+    if ('code' in shapes) return shapes
+    let block: Block | null = null
+    for (const shape of shapes) {
+      const placement = this.place(shape, workload)
+      if (placement === null) {
+        block ??= this.roomBlock(workload)
+        continue
+      }
+      const refused = this.refusal(workload, placement)
+      if (refused === null) return null
+      block = refused
+    }
+    return block ?? this.roomBlock(workload)
+  }
+
+  /** Starts it there, unless something else than room is in the way. */
+  private refusal(workload: Workload, placement: Placement): Block | null {
+    const firm = this.check.firm(workload, placement, this.books.rateOf(workload.shape, placement.parts))
+    if ('code' in firm) return firm
+    const kept = this.check.reserves(workload, placement)
+    if (kept !== null) return kept
+    const estimateMs = this.estimateOf(workload)
+    if (!this.allowed(workload.shape, placement, estimateMs === null ? Infinity : this.at + estimateMs))
+      return { code: 'WouldDelayReservation', rule: this.keeperRule }
+    this.take(workload, placement, false, firm.limitAt)
+    return null
+  }
+
+  private get keeperRule(): string {
+    const [keeper] = this.keepers
+    const place = this.policy.classes?.findIndex(({ name }) => name === keeper?.class) ?? -1
+    return place < 0 ? 'spec.classes' : `spec.classes[${place}].reserveAfter`
+  }
+
+  /** The request as its queue's quota lets it start: on one accelerator class at a time. */
+  private shapesWithin(workload: Workload): ReadonlyArray<Shape> | Block {
+    const { quota } = this.books
+    const { queue, shape } = workload
+    if (!quota.limits(queue.name)) return [shape]
+    const verdicts = quota.verdicts(queue.name, shape)
+    const fitting = verdicts.filter(({ fits }) => fits)
+    if (fitting.length > 0) return fitting.map(({ accelerator }) => this.onlyOn(accelerator, shape))
+    const hopeful = verdicts.find(({ possible }) => possible) ?? verdicts[0]
+    const code = hopeful?.possible === true ? 'WaitingForQuota' : 'ExceedsMaxQuota'
+    return {
+      code,
+      rule: `spec.queues[${queue.index}].quotas`,
+      compared: { asked: hopeful?.asked ?? shape.needMilli, available: hopeful?.available ?? 0 },
+    }
+  }
+
+  private onlyOn(accelerator: string, shape: Shape): Shape {
+    const { models } = shape.request
+    const installed = new Set(this.cell.fleet.nodes.map(({ model }) => model))
+    const own = [...installed].filter(
+      (model): model is string =>
+        model !== null && this.books.units.accelerator(model) === accelerator && (models?.includes(model) ?? true),
+    )
+    return own.length === 0 ? shape : this.cell.shapes.intern({ ...shape.request, models: own.sort() })
+  }
+
+  private place(shape: Shape, { seq }: Workload): Placement | null {
+    return this.cell.placer.place(shape, this.rules, seq, everywhere)
+  }
+
+  private take(workload: Workload, placement: Placement, preempted: boolean, limitAt: EpochMs | null = null): void {
+    const { path, node } = workload.account!
+    const rule = preempted ? 'spec.budgets.reclaimAfter' : this.check.ruleOf(path)
+    const milliUnits = this.books.rateOf(workload.shape, placement.parts)
+    this.admit(workload, placement, rule, {
+      budget: this.books.ledger.path(node),
+      milliUnits,
+      ...(preempted && { preempted: true as const }),
+      ...(limitAt !== null && { limitAt }),
+    })
+    this.books.runInstead(workload, placement.parts, this.at)
+  }
+
+  roomBlock({ shape }: Workload): Block {
+    const { fleet } = this.cell
+    const fragmented = shape.needMilli > 0 && shape.needMilli <= fleet.freeFor(shape)
+    return { code: fragmented ? 'FragmentedCapacity' : 'WaitingForCapacity', rule: 'spec.placement.strategy' }
+  }
+
+  /** Whoever is owed enough, and found no room, takes it back from those who hold more than they are entitled to. */
+  private takeBack(): void {
+    const walk = new ShareWalk(this.books, this.classes, this.at)
+    for (const [node, lines] of this.books.lines)
+      for (const line of lines) {
+        const workload = this.firstWaiting(line)
+        if (workload !== null && this.lacksRoom(line, workload) && this.taking.levels(workload).length > 0)
+          walk.put(node, line, workload)
+      }
+    for (let turn = walk.next(); turn !== null; turn = walk.next()) walk.put(turn.node, turn.line, this.reclaim(turn))
+  }
+
+  private lacksRoom(line: Line, workload: Workload): boolean {
+    const code = this.blocks.get(line)?.code ?? workload.hold?.code
+    return code !== undefined && (wantsRoom.has(code) || takesTurns.has(code))
+  }
+
+  private reclaim({ line, workload }: Turn): Workload | null {
+    const capped = this.check.caps(workload)
+    const shapes = capped === null ? this.shapesWithin(workload) : capped
+    const found = 'code' in shapes ? shapes : this.taking.find(workload, shapes, (shape) => this.place(shape, workload))
+    if (found === null) return null
+    if ('code' in found) {
+      this.blocks.set(line, found)
+      return null
+    }
+    const rate = this.books.rateOf(workload.shape, found.placement.parts)
+    const firm = this.check.firm(workload, found.placement, rate)
+    if ('code' in firm) {
+      this.blocks.set(line, firm)
+      return null
+    }
+    this.preempt(workload, found, rate)
+    return this.firstWaiting(line, workload.slot)
+  }
+
+  private preempt(workload: Workload, reclaim: Reclaim, rate: number): void {
+    const decisions = preemptionDecisions(this, workload, reclaim, rate)
+    this.decisions.push(...decisions)
+    this.taking.commit(workload, reclaim, rate)
+    const [decided] = decisions
+    assert(decided?.type === 'PreemptionDecided', 'a preemption is decided before anybody is asked to leave')
+    const place = new Place(decided.data, this.at, workload.shape, reclaim.placement.parts)
+    place.gather(this.cell.fleet, null)
+    this.newPlaces.push(place)
+  }
+}
+
+/** What a look for victims comes to, while there is no room. */
+const takesTurns: ReadonlySet<string> = new Set([
+  'BehindHigherShare',
+  'BudgetExhaustedInWindow',
+  'DrillNotPassed',
+  'PreemptionRateLimited',
+  'ProtectedWindow',
+  'SearchBudgetExhausted',
+])

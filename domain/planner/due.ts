@@ -1,0 +1,102 @@
+import type { BudgetChange, Lapse } from '../budget/budget-change.ts'
+import type { EpochMs } from '../kernel/units.ts'
+import { contractOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import { askToStop } from './attempt-stop.ts'
+import type { Books } from './books.ts'
+import type { Cell } from './cell.ts'
+import type { BudgetChanged, CellDecision, GrantLapsed, LeaseIdled } from './cell-event.ts'
+import { isPast } from './protection.ts'
+import type { Workload } from './workload.ts'
+
+/** What time alone, or the policy that is new, has made due: said once each. */
+export const dueDecisions = (
+  cell: Cell,
+  books: Books,
+  policy: AllocationPolicy,
+  at: EpochMs,
+): ReadonlyArray<CellDecision> => [
+  ...books.untold.map((change) => budgetChanged(change, at)),
+  ...lapsed(cell, policy, at),
+  ...inOrder(cell.watched)
+    .filter((workload) => isIdle(cell, books, workload, at))
+    .map((workload) => idled(books, workload, at)),
+  ...inOrder(cell.limited)
+    .filter(({ run }) => run!.limitAt! <= at && run!.open === null && run!.confirmedAt !== null)
+    .map((workload) => askToStop(cell, workload, at, { because: 'time-limit' })),
+]
+
+const inOrder = (workloads: ReadonlySet<Workload>): ReadonlyArray<Workload> =>
+  [...workloads].sort((a, b) => a.seq - b.seq)
+
+const hour = 3_600_000n
+
+const budgetChanged = (change: BudgetChange | Lapse, at: EpochMs): BudgetChanged => {
+  const kind = 'kind' in change ? change.kind : 'closed'
+  const lapse = 'owed' in change ? change : null
+  const [from, to] =
+    'kind' in change && change.kind === 'share'
+      ? [change.share.from, change.share.to]
+      : 'kind' in change && change.kind === 'opened'
+        ? [null, change.share]
+        : [null, null]
+  return {
+    type: 'BudgetChanged',
+    at,
+    data: {
+      chargedMilliUnitH: Number((lapse?.charged ?? 0n) / hour),
+      creditMilliUnitH: Number((lapse?.credit ?? 0n) / hour),
+      debtMilliUnitH: Number((lapse?.debt ?? 0n) / hour),
+      from,
+      node: change.path,
+      owedMilliUnitH: Number((lapse?.owed ?? 0n) / hour),
+      rule: kind === 'closed' ? 'spec.budgets.window' : 'spec.budgets.tree',
+      to,
+    },
+  }
+}
+
+const lapsed = (cell: Cell, policy: AllocationPolicy, at: EpochMs): ReadonlyArray<GrantLapsed> => {
+  const ended = (grant: GrantLapsed['data']['grant'], name: string, owner: string, rule: string): GrantLapsed => ({
+    type: 'GrantLapsed',
+    at,
+    data: { grant, name, owner, rule },
+  })
+  const isDue = (grant: string, name: string, expires: string | null) =>
+    isPast(expires, at) && !cell.lapsed.has(`${grant} ${name}`)
+  return [
+    ...(policy.reservations ?? []).flatMap(({ name, owner, expires }, i) =>
+      isDue('reservation', name, expires) ? [ended('reservation', name, owner, `spec.reservations[${i}].expires`)] : [],
+    ),
+    ...(policy.exceptions ?? []).flatMap(({ name, owner, expires }, i) =>
+      isDue('exception', name, expires) ? [ended('exception', name, owner, `spec.exceptions[${i}].expires`)] : [],
+    ),
+  ]
+}
+
+/** It made progress and does so no longer, and the fleet is not the cause. */
+const isIdle = ({ fleet, policy }: Cell, { budgets }: Books, { run }: Workload, at: EpochMs): boolean => {
+  const since = newestSign(run!, contractOf(policy).progressRequired)
+  return (
+    since !== null &&
+    since + budgets.idleAfterMs <= at &&
+    run!.parts.every(
+      ({ node, devices }) =>
+        fleet.health[node] === 'ready' && devices.every((device) => fleet.healthOf(node, device) === 'ready'),
+    )
+  )
+}
+
+const newestSign = (run: NonNullable<Workload['run']>, required: boolean): EpochMs | null =>
+  run.progressAt ?? (required ? run.confirmedAt : null)
+
+const idled = ({ budgets }: Books, { id, attempt, account, run }: Workload, at: EpochMs): LeaseIdled => ({
+  type: 'LeaseIdled',
+  at,
+  data: {
+    attempt,
+    idleSince: ((run!.progressAt ?? run!.confirmedAt!) + budgets.idleAfterMs) as EpochMs,
+    milliUnits: account?.rate ?? 0,
+    rule: 'spec.budgets.idleAfter',
+    workload: id,
+  },
+})

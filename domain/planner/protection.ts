@@ -1,0 +1,63 @@
+import type { EpochMs } from '../kernel/units.ts'
+import { contractOf, limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { ExceptionPolicy } from '../policy/contract-policy.ts'
+import type { Cell } from './cell.ts'
+import type { Run, Workload } from './workload.ts'
+
+/** Why a running attempt may not be taken for others now; null: it may. */
+export type Protection = 'starting' | 'leaving' | 'undrilled' | 'promoted' | 'protected-window' | 'excepted'
+
+const msPerDay = 86_400_000
+
+/** Until when what runs is left alone, by what it declared and the policy allows; Infinity: it has not started yet. */
+export const protectedUntil = (policy: AllocationPolicy | null, { terms }: Workload, run: Run): number => {
+  if (run.confirmedAt === null) return Infinity
+  const window = run.confirmedAt + Math.min(terms.preemption.minRuntimeMs, contractOf(policy).minRuntimeMaxMs)
+  // What was started by an eviction has a full turn, so that nobody evicts each other by turns.
+  const turn = run.preempted ? run.startedAt + (policy?.budgets?.turnMs ?? 0) : 0
+  return Math.max(window, turn)
+}
+
+export const protectionOf = (cell: Cell, workload: Workload, run: Run, at: EpochMs): Protection | null => {
+  const { policy } = cell
+  if (run.open !== null) return 'leaving'
+  if (run.confirmedAt === null) return 'starting'
+  if (!workload.terms.preemption.tolerated || !cell.isDrilled(workload, at)) return 'undrilled'
+  const { promotionAfter } = limitsOf(policy)
+  if (promotionAfter !== null && workload.preemptions >= promotionAfter) return 'promoted'
+  if (protectedUntil(policy, workload, run) > at) return 'protected-window'
+  return exceptionFor(policy, workload, at, 'not-preempted') === undefined ? null : 'excepted'
+}
+
+type Allowed<K> = ExceptionPolicy & { readonly allows: Extract<ExceptionPolicy['allows'], { readonly kind: K }> }
+
+/** The exception of this kind that holds for the workload now. */
+export const exceptionFor = <K extends ExceptionPolicy['allows']['kind']>(
+  policy: AllocationPolicy | null,
+  workload: Workload,
+  at: EpochMs,
+  kind: K,
+): Allowed<K> | undefined =>
+  policy?.exceptions?.find(
+    (exception): exception is Allowed<K> =>
+      exception.allows.kind === kind && !isPast(exception.expires, at) && isSubject(exception, workload),
+  )
+
+/** A date begins at midnight UTC; null: never. */
+export const isPast = (day: string | null, at: EpochMs): boolean =>
+  day !== null && at >= Math.floor(Date.parse(day) / msPerDay) * msPerDay
+
+const isSubject = ({ subject: { kind, name } }: ExceptionPolicy, workload: Workload): boolean => {
+  switch (kind) {
+    case 'team':
+      return workload.team === name
+    case 'submitter':
+      return workload.terms.submitter === name
+    case 'workload':
+      return workload.id === name
+    case 'budget': {
+      const path = workload.account?.path
+      return path === name || path?.startsWith(`${name}/`) === true
+    }
+  }
+}

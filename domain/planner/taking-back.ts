@@ -1,0 +1,267 @@
+import type { Placement } from '../fleet/fleet.ts'
+import type { Shape } from '../fleet/shape.ts'
+import type { EpochMs } from '../kernel/units.ts'
+import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { Books } from './books.ts'
+import type { Cell } from './cell.ts'
+import type { SideStanding } from './cell-event.ts'
+import { protectedUntil, protectionOf } from './protection.ts'
+import { SideRoom } from './side-room.ts'
+import type { Block } from './start-check.ts'
+import { optionsOf, shrunkBy } from './victim-option.ts'
+import { comeBack, findVictims, leave, type VictimSet } from './victim-search.ts'
+import type { Workload } from './workload.ts'
+
+/** Who makes room, where, and how both sides stood. */
+export interface Reclaim extends VictimSet {
+  readonly side: SideStanding
+  readonly victimSide: SideStanding
+  readonly looked: number
+}
+
+const milliUnitHour = 3_600_000n
+
+/**
+ * May a workload evict for its share, and whom: only with a debt, only above entitlement, only outside protected windows.
+ * @see the rules of budgets and fair share over time, section 4
+ */
+export class TakingBack {
+  private readonly cell: Cell
+  private readonly books: Books
+  private readonly policy: AllocationPolicy
+  private readonly at: EpochMs
+  /** Milli-units by node that come and go by evictions under way. */
+  private readonly arriving = new Map<number, number>()
+  private readonly leaving = new Map<number, number>()
+  private readonly gone = new Set<Workload>()
+  private searches = 0
+  private evictions = 0
+  private readonly evictedOf = new Map<string, number>()
+
+  constructor(cell: Cell, books: Books, policy: AllocationPolicy, at: EpochMs) {
+    this.cell = cell
+    this.books = books
+    this.policy = policy
+    this.at = at
+    for (const { decision } of cell.places.values()) {
+      const { account } = cell.workloads.get(decision.workload)!
+      if (account !== null) this.note(this.arriving, account.node, decision.needMilli)
+      for (const { workload: id, attempt, milliUnits } of decision.victims) {
+        const victim = cell.workloads.get(id)
+        if (victim?.run?.open == null || victim.attempt !== attempt || victim.account === null) continue
+        this.note(this.leaving, victim.account.node, milliUnits)
+      }
+    }
+  }
+
+  /** Levels at which the workload's side may take from its siblings, nearest first. */
+  levels({ account }: Workload): ReadonlyArray<number> {
+    return [...this.books.upwards(account!.node)].filter((node) => this.mayTake(node, account!.rate))
+  }
+
+  /** Who makes room for it; or why nobody does; null: its side has no claim. */
+  find(
+    workload: Workload,
+    shapes: ReadonlyArray<Shape>,
+    place: (shape: Shape) => Placement | null,
+  ): Reclaim | Block | null {
+    const levels = this.levels(workload)
+    if (levels.length === 0) return null
+    const { searchMax } = limitsOf(this.policy)
+    if (this.searches >= searchMax)
+      return { code: 'SearchBudgetExhausted', rule: 'spec.limits.search', compared: { searches: this.searches } }
+    this.searches++
+    const sideOf = new Map<string, number>()
+    const partsAt = new Map<number, number>()
+    const refused = new Refusals()
+    const victims: Workload[] = []
+    for (const level of levels)
+      for (const side of this.sidesBeside(level)) {
+        partsAt.set(side, level)
+        for (const victim of this.runningBelow(side)) {
+          if (!this.mayLeave(victim, workload, refused)) continue
+          sideOf.set(victim.id, side)
+          victims.push(victim)
+        }
+      }
+    const limits = limitsOf(this.policy)
+    const room = new SideRoom(this.books, this.leaving, sideOf, {
+      teamLeft: (team) => this.leftOfTeam(team),
+      cellLeft: this.cell.evictionLimits.leftOfCell(this.at, limits.evictionsPerMinute) - this.evictions,
+      lossMax: limits.lossMaxMilliUnitHours === null ? Infinity : limits.lossMaxMilliUnitHours * 3_600_000,
+    })
+    const options = optionsOf(this.books, victims, this.at)
+    for (const shape of shapes) {
+      const found = findVictims(this.cell.fleet, shape, options, room, () => place(shape))
+      if (found === null) continue
+      const side = sideOf.get(found.victims[0]!.workload.id)!
+      return {
+        ...this.shrunkNoMore(found, () => place(shape)),
+        looked: victims.length,
+        side: this.standing(partsAt.get(side)!),
+        victimSide: this.standing(side),
+      }
+    }
+    return refused.block()
+  }
+
+  /** It is decided: what leaves is nobody's victim any more, and what comes is on its way. */
+  commit(workload: Workload, { victims }: VictimSet, rate: number): void {
+    this.note(this.arriving, workload.account!.node, rate)
+    for (const { workload: victim, rate: freed, keeps } of victims) {
+      this.gone.add(victim)
+      this.note(this.leaving, victim.account!.node, freed)
+      if (keeps !== null) continue
+      this.evictions++
+      this.evictedOf.set(victim.team, (this.evictedOf.get(victim.team) ?? 0) + 1)
+    }
+  }
+
+  standing(node: number): SideStanding {
+    const { owed, charged, entitled, held, path } = this.books.ledger.read(node)
+    return {
+      chargedMilliUnitH: Number(charged / milliUnitHour),
+      entitledMilli: entitled,
+      heldMilli: held,
+      node: path,
+      owedMilliUnitH: Number(owed / milliUnitHour),
+    }
+  }
+
+  /** Behind with a debt, and short of at least the workload's rate, or without anything. */
+  private mayTake(node: number, rate: number): boolean {
+    const { ledger, budgets } = this.books
+    if (ledger.parent(node) < 0 || !ledger.isBehind(node)) return false
+    const held = ledger.held(node) + (this.arriving.get(node) ?? 0)
+    if (held > 0 && ledger.owedRate(node) - held < rate) return false
+    return ledger.debtAtLeast(node, budgets.reclaimAfterMs)
+  }
+
+  /** Siblings that hold more than they are entitled to and were served all they are owed. */
+  private sidesBeside(node: number): ReadonlyArray<number> {
+    const { ledger } = this.books
+    return ledger
+      .children(ledger.parent(node))
+      .filter(
+        (side) =>
+          side !== node &&
+          ledger.held(side) - (this.leaving.get(side) ?? 0) > ledger.entitled(side) &&
+          ledger.servedFully(side),
+      )
+  }
+
+  private *runningBelow(node: number): Generator<Workload> {
+    yield* this.books.running.get(node) ?? []
+    for (const child of this.books.ledger.children(node)) yield* this.runningBelow(child)
+  }
+
+  private mayLeave(victim: Workload, forWhom: Workload, refused: Refusals): boolean {
+    if (this.gone.has(victim)) return false
+    const run = victim.run!
+    const protection = protectionOf(this.cell, victim, run, this.at)
+    if (protection === 'protected-window' || protection === 'starting')
+      refused.until(protectedUntil(this.policy, victim, run))
+    if (protection === 'undrilled') refused.undrilled()
+    if (protection !== null) return false
+    if (this.isInPoolOf(victim, forWhom)) return false
+    if (this.leftOfTeam(victim.team) > 0) return true
+    refused.limited(
+      this.cell.evictionLimits.teamRetryAt(victim.team, this.at, limitsOf(this.policy).preemptionsPerTeamHour),
+    )
+    return false
+  }
+
+  /** It runs in a pool of its own that the other one has no part in. */
+  private isInPoolOf(victim: Workload, other: Workload): boolean {
+    const { protectedPools = [] } = this.policy
+    return protectedPools.some(
+      ({ budgets, nodes }) =>
+        isWithin(victim, budgets) &&
+        !isWithin(other, budgets) &&
+        victim.run!.parts.some(({ node }) => nodes.includes(this.cell.fleet.nodes[node]!.node)),
+    )
+  }
+
+  private leftOfTeam(team: string): number {
+    const { preemptionsPerTeamHour } = limitsOf(this.policy)
+    return this.cell.evictionLimits.leftOfTeam(team, this.at, preemptionsPerTeamHour) - (this.evictedOf.get(team) ?? 0)
+  }
+
+  /** Whoever shrinks gives back no more than is needed. */
+  private shrunkNoMore({ victims, placement }: VictimSet, place: () => Placement | null): VictimSet {
+    const { fleet } = this.cell
+    const kept = [...victims]
+    let found = placement
+    victims.forEach((victim, i) => {
+      if (victim.keeps === null) return
+      const { elasticity } = victim.workload.terms
+      const each = victim.workload.shape.request.devices / elasticity!.maxReplicas
+      const most = victim.frees.reduce((sum, { devices }) => sum + devices.length, 0)
+      for (let count = each; count < most; count += each) {
+        const less = shrunkBy(this.books, victim.workload, count)
+        const set = kept.with(i, less)
+        leave(fleet, set)
+        const fits = place()
+        comeBack(fleet, set)
+        if (fits === null) continue
+        kept[i] = less
+        found = fits
+        return
+      }
+    })
+    return { victims: kept, placement: found }
+  }
+
+  private note(map: Map<number, number>, node: number, rate: number): void {
+    for (const above of this.books.upwards(node)) map.set(above, (map.get(above) ?? 0) + rate)
+  }
+}
+
+const isWithin = ({ account }: Workload, budgets: ReadonlyArray<string>): boolean =>
+  account !== null && budgets.some((budget) => account.path === budget || account.path.startsWith(`${budget}/`))
+
+/** Why those could not leave who would have had to. */
+class Refusals {
+  private protectedUntil = Infinity
+  private undrilledCount = 0
+  private limitedCount = 0
+  private retryAt: EpochMs | null = null
+  private protectedCount = 0
+
+  until(at: number): void {
+    this.protectedCount++
+    this.protectedUntil = Math.min(this.protectedUntil, at)
+  }
+  undrilled(): void {
+    this.undrilledCount++
+  }
+  limited(retryAt: EpochMs | null): void {
+    this.limitedCount++
+    if (retryAt !== null && (this.retryAt === null || retryAt < this.retryAt)) this.retryAt = retryAt
+  }
+
+  block(): Block | null {
+    if (this.protectedCount > 0)
+      return {
+        code: 'ProtectedWindow',
+        rule: 'spec.contract.minRuntimeMax',
+        compared: {
+          protectedAttempts: this.protectedCount,
+          ...(this.protectedUntil < Infinity && { untilMs: this.protectedUntil }),
+        },
+      }
+    if (this.limitedCount > 0)
+      return {
+        code: 'PreemptionRateLimited',
+        rule: 'spec.limits.preemptionsPerTeamHour',
+        compared: { limitedAttempts: this.limitedCount, ...(this.retryAt !== null && { retryAtMs: this.retryAt }) },
+      }
+    if (this.undrilledCount > 0)
+      return {
+        code: 'DrillNotPassed',
+        rule: 'spec.contract.drillRequired',
+        compared: { undrilledAttempts: this.undrilledCount },
+      }
+    return null
+  }
+}

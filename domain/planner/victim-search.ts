@@ -1,0 +1,132 @@
+import type { Fleet, Placement } from '../fleet/fleet.ts'
+import { fitsNode } from '../fleet/placement.ts'
+import { canPlace } from '../fleet/spanning.ts'
+import type { Shape } from '../fleet/shape.ts'
+import type { Room } from './side-room.ts'
+import type { VictimOption } from './victim-option.ts'
+
+/** Running attempts that make room, and the place that they make it for. */
+export interface VictimSet {
+  readonly victims: ReadonlyArray<VictimOption>
+  readonly placement: Placement
+}
+
+/**
+ * A set of victims, none of whom can be left out, after whose leaving the request fits: least work lost first. The fleet
+ * and the room of each side are left as they were found.
+ * @param options in the order in which they are taken
+ * @param place   where it goes with these gone; null: it does not fit after all
+ */
+export const findVictims = (
+  fleet: Fleet,
+  shape: Shape,
+  options: ReadonlyArray<VictimOption>,
+  room: Room,
+  place: () => Placement | null,
+): VictimSet | null => {
+  const { span, devices } = shape.request
+  const chosen =
+    span === 'node' || devices === 0
+      ? leastOnOneNode(fleet, shape, options, room)
+      : enough(fleet, options, room, () => canPlace(fleet, shape))
+  if (chosen === null) return null
+  leave(fleet, chosen)
+  const placement = place()
+  comeBack(fleet, chosen)
+  if (placement === null || !isTight(chosen, placement)) return null
+  return { victims: chosen, placement }
+}
+
+/** Takes options in order until it fits, then leaves out whoever is not needed, the dearest first. */
+const enough = (
+  fleet: Fleet,
+  options: ReadonlyArray<VictimOption>,
+  room: Room,
+  fits: () => boolean,
+): ReadonlyArray<VictimOption> | null => {
+  const chosen = new Map<string, VictimOption>()
+  room.reset()
+  let found = false
+  for (const option of options) {
+    const before = chosen.get(option.workload.id)
+    if (!room.allows(option, before)) continue
+    if (before !== undefined) give(fleet, before, -1)
+    give(fleet, option, 1)
+    room.take(option, before)
+    // Who stops need not shrink.
+    chosen.set(option.workload.id, option)
+    found = fits()
+    if (found) break
+  }
+  if (found) leaveOut(fleet, chosen, fits)
+  comeBack(fleet, [...chosen.values()])
+  return found ? [...chosen.values()] : null
+}
+
+const leaveOut = (fleet: Fleet, chosen: Map<string, VictimOption>, fits: () => boolean): void => {
+  for (const option of [...chosen.values()].reverse()) {
+    if (chosen.size === 1) return
+    give(fleet, option, -1)
+    if (fits()) chosen.delete(option.workload.id)
+    else give(fleet, option, 1)
+  }
+}
+
+/** Of all nodes on which room can be made, the one where least work is lost. */
+const leastOnOneNode = (
+  fleet: Fleet,
+  shape: Shape,
+  options: ReadonlyArray<VictimOption>,
+  room: Room,
+): ReadonlyArray<VictimOption> | null => {
+  const byNode = new Map<number, VictimOption[]>()
+  for (const option of options)
+    for (const { node } of option.frees) {
+      if (!fleet.accepts(shape, node)) continue
+      const there = byNode.get(node)
+      if (there === undefined) byNode.set(node, [option])
+      else there.push(option)
+    }
+  let best: ReadonlyArray<VictimOption> | null = null
+  let least = Infinity
+  for (const [node, there] of byNode) {
+    const chosen = enough(fleet, there, room, () => fitsNode(fleet, shape, node))
+    const loss = chosen?.reduce((sum, { ranked }) => sum + ranked, 0) ?? Infinity
+    if (chosen === null || loss >= least) continue
+    best = chosen
+    least = loss
+  }
+  return best
+}
+
+/** What is freed beyond the need is smaller than the smallest victim. */
+const isTight = (victims: ReadonlyArray<VictimOption>, placement: Placement): boolean => {
+  const taken = new Map<string, number>()
+  for (const { node, devices, milli } of placement.parts)
+    for (const device of devices) taken.set(`${node} ${device}`, milli)
+  let beyond = 0
+  for (const { frees } of victims)
+    for (const { node, devices, milli } of frees)
+      for (const device of devices) {
+        const key = `${node} ${device}`
+        const used = Math.min(milli, taken.get(key) ?? 0)
+        beyond += milli - used
+        if (used > 0) taken.set(key, taken.get(key)! - used)
+      }
+  return beyond < Math.min(...victims.map(({ freedMilli }) => freedMilli))
+}
+
+/** Everybody's devices are free, as far as they leave them. */
+export const leave = (fleet: Fleet, victims: ReadonlyArray<VictimOption>): void => {
+  for (const victim of victims) give(fleet, victim, 1)
+}
+export const comeBack = (fleet: Fleet, victims: ReadonlyArray<VictimOption>): void => {
+  for (const victim of victims) give(fleet, victim, -1)
+}
+
+const give = (fleet: Fleet, { workload, frees }: VictimOption, sign: 1 | -1): void => {
+  for (const part of frees) {
+    if (sign > 0) fleet.give(workload.shape, part)
+    else fleet.take(workload.shape, part)
+  }
+}
