@@ -229,17 +229,17 @@ describe('requests that name levels', () => {
 
 it('should forget what it counted on a copy that was changed, once it is copied to again', () => {
   const table = new ShapeTable()
-  const placing = new Placing([nodeOf('n1', 8)], table)
+  const placing = new Placing([nodeOf('n1', 8), nodeOf('n2', 4), nodeOf('n3', 4)], table)
   const copy = new Placing([], table)
   const shapeOf = (devices: number) =>
     table.intern({ ...requestOf({ devices, span: 'anywhere' }), topology: { required: 'rack' } })
   copy.fleet.copyFrom(placing.fleet)
-  copy.take(shapeOf(8).request)
-  expect(canPlace(copy.fleet, shapeOf(7))).toBe(false)
-  placing.take(shapeOf(1).request)
-  copy.fleet.copyFrom(placing.fleet)
+  const part = (devices: number) => ({ node: 0, devices: [...Array(devices).keys()], milli: 1000, memoryMib: 0 })
+  copy.fleet.take(shapeOf(1), part(1))
   expect(canPlace(copy.fleet, shapeOf(7))).toBe(true)
-  expect(canPlace(copy.fleet, shapeOf(8))).toBe(false)
+  placing.fleet.take(shapeOf(8), part(8))
+  copy.fleet.copyFrom(placing.fleet)
+  expect(canPlace(copy.fleet, shapeOf(7))).toBe(false)
 })
 
 describe('the levels of a fleet', () => {
