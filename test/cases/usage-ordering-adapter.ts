@@ -6,58 +6,33 @@ import type { FairTreeNode } from '../../domain/fairness/fair-tree.ts'
 import { factorOf, shownAmount } from '../../domain/fairness/fixed-point.ts'
 import { PendingDebits } from '../../domain/fairness/pending-debits.ts'
 import { PeriodDecay, slurmPeriodSeconds } from '../../domain/fairness/period-decay.ts'
-import { UsageOrdering, type SubQueueCandidate } from '../../domain/fairness/usage-ordering.ts'
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { Adapter } from './adapters.ts'
+import { usageOrderedCycles } from './usage-ordering-cycles.ts'
+import {
+  candidateOf,
+  orderingOf,
+  type ResourceAmounts,
+  type SubQueuesJson,
+  type WaitingJson,
+} from './usage-ordering-queues.ts'
 
-type Amounts = { readonly [resource: string]: number }
-
-interface HeadCase {
-  readonly settings: { readonly usageBasedOrdering: boolean; readonly resourceWeights?: Amounts }
-  readonly subQueues: ReadonlyArray<{
-    readonly name: string
-    readonly queue: string
-    readonly fairWeight: number
-    readonly decayedUsage?: Amounts
-  }>
-  readonly pending: ReadonlyArray<{
-    readonly id: string
-    readonly subQueue: string
-    readonly priority: number
-    readonly createdAt?: number
-  }>
+interface HeadCase extends SubQueuesJson {
+  readonly pending: ReadonlyArray<WaitingJson>
 }
 
 const queueHead: Adapter = {
   run: ({ document }) => {
-    const { settings, subQueues, pending } = document as unknown as HeadCase
-    const resources = [...new Set(subQueues.flatMap(({ decayedUsage = {} }) => Object.keys(decayedUsage)))]
-    const ordering = new UsageOrdering(
-      {
-        halfLifeMs: 0 as DurationMs,
-        samplingMs: 300_000 as DurationMs,
-        resourceWeightsMilli: resources.map((name) => Math.round((settings.resourceWeights?.[name] ?? 1) * 1000)),
-      },
-      subQueues.map(({ name, fairWeight }) => ({ name, weightMilli: Math.round(fairWeight * 1000) })),
-    )
-    for (const { name, decayedUsage = {} } of subQueues)
-      ordering.addUsage(
-        name,
-        resources.map((resource) => decayedUsage[resource] ?? 0),
-      )
-    const candidates = pending.map(({ id, subQueue, priority, createdAt = -Infinity }): SubQueueCandidate => ({
-      id,
-      subQueue,
-      priority,
-      createdAt,
-    }))
-    return { head: candidates.sort(settings.usageBasedOrdering ? ordering.compare : bySeniority)[0]?.id ?? null }
+    const input = document as unknown as HeadCase
+    const resources = [...new Set(input.subQueues.flatMap(({ decayedUsage }) => Object.keys(decayedUsage ?? {})))]
+    const compare = input.settings.usageBasedOrdering ? orderingOf(input, resources).compare : bySeniority
+    return { head: input.pending.map(candidateOf).sort(compare)[0]?.id ?? null }
   },
 }
 
 interface DebitsCase {
   readonly operations: ReadonlyArray<
-    | { readonly op: 'push'; readonly workload: string; readonly amount: Amounts }
+    | { readonly op: 'push'; readonly workload: string; readonly amount: ResourceAmounts }
     | { readonly op: 'withdraw'; readonly workload: string }
   >
 }
@@ -145,5 +120,6 @@ export const usageOrderingAdapters: ReadonlyArray<readonly [string, Adapter]> = 
   ['decayed-usage', decayedUsage],
   ['pending-debits', pendingDebits],
   ['queue-head', queueHead],
+  ['usage-ordered-cycles', usageOrderedCycles],
   ['weighted-usage', weightedUsage],
 ]
