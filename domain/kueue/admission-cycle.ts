@@ -24,7 +24,9 @@ export interface HeadOutcome {
 
 /**
  * One turn of the heads, one of each queue: all are nominated against what is held now, then each in its turn is
- * admitted, waits for those whom it evicts, or waits. What is decided is for the caller to carry out.
+ * admitted, waits for those whom it evicts, or waits. What is decided is for the caller to carry out. Where loops are
+ * `compatible`, a head may be admitted into what an earlier one's victims have yet to give back, as with Kueue; where
+ * they are `safe`, it waits for them.
  * @returns outcomes in the order in which they were decided, those for whom no flavor will do at the end
  */
 export const admissionCycle = (context: CycleContext, heads: Iterable<Head>): ReadonlyArray<HeadOutcome> => {

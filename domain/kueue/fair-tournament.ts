@@ -1,4 +1,5 @@
 import type { QuotaTree, Usage } from '../quota/quota-tree.ts'
+import { unusedLocal } from './borrow-level.ts'
 import { compareStanding, type CycleOrder, type Standing } from './cycle-order.ts'
 import { compareShares, dominantShare, type DominantShare } from './dominant-share.ts'
 
@@ -13,7 +14,7 @@ export interface Contestant extends Standing {
 /** Who stands for a node, and how the node would stand with what that one asks for. */
 interface Champion<C> {
   readonly contestant: C
-  /** The node would use more than its own of what is asked for. */
+  /** The node would use more than its own of what the contestant asks for, be it that none of that arrives here. */
   readonly borrows: boolean
   readonly share: DominantShare
   /** What the node cannot take into the part that nobody else can use: its parent would carry it. */
@@ -88,8 +89,7 @@ export class FairTournament<C extends Contestant> {
     for (const [flavorResource, amount] of asked) {
       const used = tree.usage(node, flavorResource)
       if (used + amount > tree.subtree(node, flavorResource)) borrows = true
-      const left = amount - Math.max(0, tree.local(node, flavorResource) - used)
-      if (left > 0) rest.push([flavorResource, left])
+      rest.push([flavorResource, Math.max(0, amount - unusedLocal(tree, node, flavorResource))])
     }
     return { contestant, borrows, share: dominantShare(tree, node, asked), rest }
   }

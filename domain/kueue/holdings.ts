@@ -22,6 +22,7 @@ export interface Holder {
 export class Holdings {
   readonly tree: QuotaTree
   private readonly byQueue: ReadonlyArray<Set<Holder>>
+  private readonly shielded = new Set<Holder>()
 
   constructor(tree: QuotaTree) {
     this.tree = tree
@@ -34,12 +35,29 @@ export class Holdings {
   }
 
   remove(holder: Holder): void {
-    const had = this.byQueue[holder.queue]!.delete(holder)
+    const had = this.byQueue[holder.queue]!.delete(holder) || this.shielded.delete(holder)
     assert(had, 'what gives quota back held it')
     this.tree.remove(holder.queue, holder.usage)
   }
 
+  /** Those whom somebody may evict. */
   of(queue: number): Iterable<Holder> {
     return this.byQueue[queue]!
+  }
+
+  /**
+   * From now on it holds what it holds, and nobody can evict it. Who starts at an instant has to be shielded while
+   * cycles are repeated at it: else three that may each evict the next go round for ever.
+   */
+  shield(holder: Holder): void {
+    const had = this.byQueue[holder.queue]!.delete(holder)
+    assert(had, 'who is shielded could be evicted')
+    this.shielded.add(holder)
+  }
+
+  unshield(holder: Holder): void {
+    const had = this.shielded.delete(holder)
+    assert(had, 'who can be evicted again was shielded')
+    this.byQueue[holder.queue]!.add(holder)
   }
 }
