@@ -68,9 +68,10 @@ export class Books {
   static open(fleet: Fleet, policy: AllocationPolicy, version: string, at: EpochMs, closed: Books | null): Books {
     const untold = closed?.untold ?? []
     const ledger = closed?.ledger ?? new BudgetLedger(budgetsOf(policy), version, at, watchOf(untold))
-    if (closed !== null) untold.push(...ledger.setTree(budgetsOf(policy), version, at))
+    const from = Math.max(at, ledger.at) as EpochMs
+    if (closed !== null) untold.push(...ledger.setTree(budgetsOf(policy), version, from))
     const books = new Books(fleet, policy, ledger, untold)
-    ledger.setCapacity(books.schedulable.totals.milliUnits, at)
+    ledger.setCapacity(books.schedulable.totals.milliUnits, from)
     return books
   }
 
@@ -106,8 +107,8 @@ export class Books {
   join(workload: Workload, path: string, at: EpochMs): void {
     this.advance(at)
     const rate = this.waitingRate(workload.shape)
-    const node = this.personOf(workload, path, at)
-    this.ledger.wait(node, rate, at)
+    const node = this.personOf(workload, path)
+    this.ledger.wait(node, rate, this.ledger.at)
     workload.account = { node, rate, path }
     this.line(workload, node)
   }
@@ -120,7 +121,7 @@ export class Books {
     const lines = this.lines.get(account.node)!
     lines.remove(workload)
     if (lines.size === 0) this.lines.delete(account.node)
-    this.ledger.unwait(account.node, account.rate, at)
+    this.ledger.unwait(account.node, account.rate, this.ledger.at)
     workload.account = null
   }
 
@@ -128,8 +129,8 @@ export class Books {
   start(workload: Workload, path: string, parts: Placement['parts'], preemptible: boolean, at: EpochMs): void {
     this.advance(at)
     const rate = this.rateOf(workload.shape, parts)
-    const node = this.personOf(workload, path, at)
-    this.ledger.hold(node, rate, at)
+    const node = this.personOf(workload, path)
+    this.ledger.hold(node, rate, this.ledger.at)
     workload.account = { node, rate, path }
     this.noteRuns(workload, node)
     this.count(workload, parts, 1)
@@ -141,12 +142,12 @@ export class Books {
     const { account, run } = workload
     if (account === null) return
     this.advance(at)
-    if (run?.idle === true) this.ledger.active(account.node, account.rate, at)
+    if (run?.idle === true) this.ledger.active(account.node, account.rate, this.ledger.at)
     this.count(workload, parts, -1)
     const there = this.running.get(account.node)!
     there.delete(workload)
     if (there.size === 0) this.running.delete(account.node)
-    this.ledger.release(account.node, account.rate, at)
+    this.ledger.release(account.node, account.rate, this.ledger.at)
     if (!preemptible) this.tallies.firmMilli -= heldMilli(parts)
     workload.account = null
   }
@@ -157,10 +158,10 @@ export class Books {
     if (account === null || run === null) return
     this.advance(at)
     const rate = this.rateOf(workload.shape, parts)
-    if (run.idle) this.ledger.active(account.node, account.rate, at)
-    this.ledger.hold(account.node, rate, at)
-    this.ledger.release(account.node, account.rate, at)
-    if (run.idle) this.ledger.idle(account.node, rate, at)
+    if (run.idle) this.ledger.active(account.node, account.rate, this.ledger.at)
+    this.ledger.hold(account.node, rate, this.ledger.at)
+    this.ledger.release(account.node, account.rate, this.ledger.at)
+    if (run.idle) this.ledger.idle(account.node, rate, this.ledger.at)
     this.count(workload, before, -1)
     if (!run.preemptible) this.tallies.firmMilli += heldMilli(parts) - heldMilli(before)
     workload.account = { ...account, rate }
@@ -168,28 +169,28 @@ export class Books {
   }
 
   /** As if it ran there already, while a pass looks on; `waitAgain` takes that back. */
-  runInstead(workload: Workload, parts: Placement['parts'], at: EpochMs): void {
+  runInstead(workload: Workload, parts: Placement['parts']): void {
     const { node, rate } = workload.account!
-    this.ledger.hold(node, this.rateOf(workload.shape, parts), at)
-    this.ledger.unwait(node, rate, at)
+    this.ledger.hold(node, this.rateOf(workload.shape, parts), this.ledger.at)
+    this.ledger.unwait(node, rate, this.ledger.at)
     this.count(workload, parts, 1)
     if (!workload.terms.preemption.tolerated) this.tallies.firmMilli += heldMilli(parts)
   }
 
-  waitAgain(workload: Workload, parts: Placement['parts'], at: EpochMs): void {
+  waitAgain(workload: Workload, parts: Placement['parts']): void {
     const { node, rate } = workload.account!
     this.count(workload, parts, -1)
     if (!workload.terms.preemption.tolerated) this.tallies.firmMilli -= heldMilli(parts)
-    this.ledger.wait(node, rate, at)
-    this.ledger.release(node, this.rateOf(workload.shape, parts), at)
+    this.ledger.wait(node, rate, this.ledger.at)
+    this.ledger.release(node, this.rateOf(workload.shape, parts), this.ledger.at)
   }
 
   setIdle(workload: Workload, idle: boolean, at: EpochMs): void {
     const { account } = workload
     if (account === null) return
     this.advance(at)
-    if (idle) this.ledger.idle(account.node, account.rate, at)
-    else this.ledger.active(account.node, account.rate, at)
+    if (idle) this.ledger.idle(account.node, account.rate, this.ledger.at)
+    else this.ledger.active(account.node, account.rate, this.ledger.at)
   }
 
   /** A node of the fleet came, or its health, or what is leased there while something of it is not ready, changed. */
@@ -199,9 +200,10 @@ export class Books {
     const { milliUnits } = this.schedulable.totals
     if (milliUnits === before) return
     this.advance(at)
-    this.ledger.setCapacity(milliUnits, at)
+    this.ledger.setCapacity(milliUnits, this.ledger.at)
   }
 
+  /** Never back: what is told late is counted from when it is told. */
   advance(at: EpochMs): void {
     if (at > this.ledger.at) this.ledger.advance(at)
   }
@@ -257,10 +259,10 @@ export class Books {
     lines.add(workload, lineKeyOf(workload))
   }
 
-  private personOf(workload: Workload, path: string, at: EpochMs): number {
+  private personOf(workload: Workload, path: string): number {
     const leaf = this.ledger.node(path)
     assert(leaf !== undefined, 'the ledger has every leaf of the policy')
-    return this.ledger.openPerson(leaf, workload.terms.submitter, at)
+    return this.ledger.openPerson(leaf, workload.terms.submitter, this.ledger.at)
   }
 
   private count(workload: Workload, parts: Placement['parts'], sign: 1 | -1): void {

@@ -75,7 +75,7 @@ export class BudgetPass extends PassBoard {
   override undo(): void {
     const { fleet } = this.cell
     for (const place of this.newPlaces) place.release(fleet)
-    for (const [workload, { parts }] of [...this.started].reverse()) this.books.waitAgain(workload, parts, this.at)
+    for (const [workload, { parts }] of [...this.started].reverse()) this.books.waitAgain(workload, parts)
     super.undo()
     for (const place of this.openPlaces) place.gather(fleet, null)
   }
@@ -263,7 +263,7 @@ export class BudgetPass extends PassBoard {
       ...(preempted && { preempted: true as const }),
       ...(limitAt !== null && { limitAt }),
     })
-    this.books.runInstead(workload, placement.parts, this.at)
+    this.books.runInstead(workload, placement.parts)
   }
 
   roomBlock({ shape }: Workload): Block {

@@ -43,6 +43,8 @@ export class CellWriter {
   /** Of the first pending event: what lies before it is recorded. */
   private revision: number
   private pending: NewEvent[] = []
+  /** The last instant that a tick which decided nothing was for. */
+  private lookedAt = 0 as EpochMs
   private readonly kept: (stream: string, message: NewEvent['message']) => void
 
   /**
@@ -85,8 +87,10 @@ export class CellWriter {
     const decisions = decided.right
     if (input.type === 'Ticked' && decisions.length === 0) {
       cell.settle()
+      this.lookedAt = Math.max(this.lookedAt, input.at) as EpochMs
       return decided
     }
+    this.keepLook(input.at, id)
     this.keep(input, inputEnvelope(id, cell), origin)
     evolve(cell, input)
     decisions.forEach((decision, i) => {
@@ -112,6 +116,18 @@ export class CellWriter {
     if (E.isLeft(appended)) return appended
     this.skip(batch.length)
     return E.right(undefined)
+  }
+
+  /**
+   * Books have been brought to an instant that no event tells of. What happened before it, and is told only now, has to
+   * find them there again when the log is folded.
+   */
+  private keepLook(at: EpochMs, id: string): void {
+    const { cell, lookedAt } = this
+    if (cell.books === null || at >= lookedAt || lookedAt <= cell.now) return
+    const look: CellInput = { type: 'Ticked', at: lookedAt, data: {} }
+    this.keep(look, inputEnvelope(`${id}/look`, cell))
+    evolve(cell, look)
   }
 
   private keep(event: CellEvent, envelope: CellEnvelope, origin: Origin = {}): void {
