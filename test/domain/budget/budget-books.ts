@@ -1,4 +1,5 @@
 import type { BudgetChange } from '../../../domain/budget/budget-change.ts'
+import type { BudgetReading } from '../../../domain/budget/budget-reading.ts'
 import { BudgetLedger, type LedgerWatch } from '../../../domain/budget/ledger.ts'
 import type { ShareRow } from '../../../domain/budget/share-row.ts'
 import type { LedgerSnapshot } from '../../../domain/budget/ledger-snapshot.ts'
@@ -23,7 +24,7 @@ export interface BudgetBooks {
   readonly openPerson: (leaf: string, submitter: string, at: number) => void
   readonly begin: (kind: ClaimKind, path: string, rate: number, at: number) => void
   readonly end: (kind: ClaimKind, path: string, rate: number, at: number) => void
-  readonly read: (path: string) => unknown
+  readonly read: (path: string) => BudgetReading
 }
 
 const verbs = {

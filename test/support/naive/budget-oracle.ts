@@ -1,4 +1,5 @@
 import type { BudgetChange, Lapse } from '../../../domain/budget/budget-change.ts'
+import type { BudgetReading } from '../../../domain/budget/budget-reading.ts'
 import type { EpochMs } from '../../../domain/kernel/units.ts'
 import type { BudgetNodePolicy, BudgetPolicy } from '../../../domain/policy/budget-policy.ts'
 import {
@@ -173,7 +174,7 @@ export class BudgetOracle {
   }
 
   /** In the form of the ledger's reading. */
-  read(path: string): Record<string, unknown> {
+  read(path: string): BudgetReading {
     const node = this.find(path)
     const { e, a, d, o, behind } = ratesOf(node, this.claims, this.capacity)
     const siblings = node.parent?.children.filter((each) => each !== node) ?? []
