@@ -74,12 +74,25 @@ export class FlavorTopology {
     this.change(holding, -1)
   }
 
+  /** Whether so much is free there. */
+  isFree({ leaf, replicas, requests }: LeafHolding): boolean {
+    const row = this.rowOf(leaf)
+    return this.columns(requests).every(
+      ({ column, amount }) => column >= 0 && amount * replicas <= this.freeAt(row, column, 'now'),
+    )
+  }
+
   /**
    * Where the pod sets of one workload would go, each beside those before it; nothing is taken.
+   * @param when `empty`: as if no workload held anything
    * @returns one answer for each pod set; the workload finds its place when all are placed
    */
-  place(podSets: ReadonlyArray<PlacedPodSet>, profile: PlacementProfile): ReadonlyArray<PodSetPlace> {
-    const free = this.freeNow()
+  place(
+    podSets: ReadonlyArray<PlacedPodSet>,
+    profile: PlacementProfile,
+    when: 'now' | 'empty' = 'now',
+  ): ReadonlyArray<PodSetPlace> {
+    const free = this.freeStock(when)
     const places = new Array<PodSetPlace>(podSets.length)
     podSets.forEach((podSet, i) => {
       if (places[i] !== undefined) return
@@ -158,16 +171,18 @@ export class FlavorTopology {
     return selects(selection, labels) ? null : 'node-selector'
   }
 
-  private freeNow(): LeafStock {
-    const free = new LeafStock(this.nodesOf.length, this.stock.resources.length)
-    this.nodesOf.forEach((nodes, row) => {
-      for (let resource = 0; resource < this.stock.resources.length; resource++) {
-        let sum = -this.held.amount(row, resource)
-        for (const node of nodes) sum += this.stock.freeOn(node, resource)
-        free.set(row, resource, Math.max(0, sum))
-      }
-    })
+  private freeStock(when: 'now' | 'empty'): LeafStock {
+    const resources = this.stock.resources.length
+    const free = new LeafStock(this.nodesOf.length, resources)
+    for (let row = 0; row < this.nodesOf.length; row++)
+      for (let column = 0; column < resources; column++) free.set(row, column, this.freeAt(row, column, when))
     return free
+  }
+
+  private freeAt(row: number, column: number, when: 'now' | 'empty'): number {
+    let sum = when === 'now' ? -this.held.amount(row, column) : 0
+    for (const node of this.nodesOf[row]!) sum += this.stock.freeOn(node, column, when)
+    return Math.max(0, sum)
   }
 
   private change({ leaf, replicas, requests }: LeafHolding, sign: 1 | -1): void {

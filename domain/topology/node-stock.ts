@@ -23,6 +23,8 @@ export class NodeStock {
   private readonly numberOf: ReadonlyMap<string, number>
   /** Below 0 where more is held than there is. */
   private readonly free: Float64Array
+  /** The same while nobody holds anything but those others. */
+  private readonly unheld: Float64Array
 
   constructor(nodes: ReadonlyArray<StockedNode>) {
     this.nodes = nodes
@@ -33,6 +35,7 @@ export class NodeStock {
       this.add(node, capacity, 1)
       this.add(node, usedByOthers, -1)
     })
+    this.unheld = this.free.slice()
   }
 
   /** Undefined: no node has any. */
@@ -40,8 +43,9 @@ export class NodeStock {
     return this.numberOf.get(name)
   }
 
-  freeOn(node: number, resource: number): number {
-    return Math.max(0, this.free[node * this.resources.length + resource]!)
+  freeOn(node: number, resource: number, when: 'now' | 'empty'): number {
+    const amounts = when === 'now' ? this.free : this.unheld
+    return Math.max(0, amounts[node * this.resources.length + resource]!)
   }
 
   /** Adds so many times the amounts; resources that no node has are left out. */

@@ -5,6 +5,7 @@ import { assignFlavors } from '../../domain/kueue/flavor-assigner.ts'
 import { isPreferred, type FlavorFitness } from '../../domain/kueue/flavor-mode.ts'
 import type { Head } from '../../domain/kueue/head.ts'
 import { searchCounts } from '../../domain/kueue/partial-admission.ts'
+import type { Placement } from '../../domain/kueue/placer.ts'
 import type { PreemptionOutlook, Victim, VictimReason } from '../../domain/kueue/preemption-request.ts'
 import { reservedWhileWaiting } from '../../domain/kueue/reserve-while-waiting.ts'
 import type { FairSharingStrategy, FlavorFungibility } from '../../domain/policy/quota-policy.ts'
@@ -12,6 +13,7 @@ import type { Adapter } from './adapters.ts'
 import type { Case, JsonObject } from './case-file.ts'
 import { AdmissionWorld, type PendingJson } from './kueue-admission-world.ts'
 import { timeOf, usageOf, type Amounts } from './kueue-preemption-tree.ts'
+import { CycleNodes } from './topology-cycle.ts'
 
 const reasonText: Readonly<Record<BlockedReason, string>> = {
   WaitingForQuota: 'waiting-for-quota',
@@ -180,9 +182,9 @@ const reserveWhileWaiting: Adapter = {
 
 const cycle: Adapter = {
   unordered: ['admitted', 'preempted'],
-  supports: ({ document }) => document['topologies'] === undefined,
   run: (one) => {
     const world = new AdmissionWorld(one)
+    const nodes = CycleNodes.of(one)
     const { fairSharing, fairSharingStrategies, ...settings } = settingsOf(one)
     const order = { priorityFirst: true, preemptorsFirst: false }
     const waiting = new Map<number, Head[]>()
@@ -201,16 +203,17 @@ const cycle: Adapter = {
           partialAdmission: settings.partialAdmission ?? false,
           recomputeOnVictimOverlap: settings.recomputeOnVictimOverlap ?? true,
         },
-        placer: null,
+        placer: nodes?.placer ?? null,
       },
       [...waiting.values()].map(([head]) => head!),
     )
-    return outcomeOf(world, waiting, outcomes)
+    return outcomeOf(world, nodes, waiting, outcomes)
   },
 }
 
 const outcomeOf = (
   world: AdmissionWorld,
+  nodes: CycleNodes | null,
   waiting: ReadonlyMap<number, ReadonlyArray<Head>>,
   outcomes: ReadonlyArray<HeadOutcome>,
 ): JsonObject => {
@@ -226,10 +229,10 @@ const outcomeOf = (
   return {
     admitted: outcomes
       .filter(({ reason }) => reason === null)
-      .map(({ head, assignment }) => ({
+      .map(({ head, assignment, placement }) => ({
         id: head.id,
         queue: nameOf(head.queue),
-        podSets: admittedPodSets(assignment),
+        podSets: admittedPodSets(assignment, placement, nodes),
       })),
     preempted: outcomes.flatMap(({ victims }) => victims.map(victimOf)),
     stillQueued,
@@ -240,20 +243,28 @@ const outcomeOf = (
   }
 }
 
-const admittedPodSets = ({ podSets }: Assignment): ReadonlyArray<JsonObject> =>
-  podSets.map(({ name, count, flavors }) => ({
-    name,
-    count,
-    flavors: Object.fromEntries(flavors.map(({ resource, flavor }) => [resource, flavor])),
-    usage: Object.fromEntries(flavors.map(({ resource, amount }) => [resource, amount])),
-  }))
+const admittedPodSets = (
+  { podSets }: Assignment,
+  placement: Placement | null,
+  nodes: CycleNodes | null,
+): ReadonlyArray<JsonObject> =>
+  podSets.map(({ name, count, flavors }) => {
+    const placed = placement?.find(({ podSet }) => podSet === name)
+    return {
+      name,
+      count,
+      flavors: Object.fromEntries(flavors.map(({ resource, flavor }) => [resource, flavor])),
+      usage: Object.fromEntries(flavors.map(({ resource, amount }) => [resource, amount])),
+      ...(placed && nodes && { placement: nodes.placementOf(placed, flavors[0]!.flavor) }),
+    }
+  })
 
 const victimOf = ({ holder, reason }: Victim): JsonObject => ({
   id: holder.id,
   reason: holder.evicting ? 'already-evicting' : victimText[reason],
 })
 
-/** Kinds about who starts and on which flavor; cycles with topology need more than quota. */
+/** Kinds about who starts, on which flavor, and where there is a topology at which place. */
 export const kueueAdmissionAdapters: ReadonlyArray<readonly [string, Adapter]> = [
   ['flavor-assignment', flavorAssignment],
   ['flavor-preference', flavorPreference],

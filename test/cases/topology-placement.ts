@@ -7,6 +7,8 @@ import type { JsonObject } from './case-file.ts'
 import { labelsOf, nodeLevel, nodeOf, objects, podSetOf, profileOf, texts } from './topology-nodes.ts'
 
 export const placementAdapter: Adapter = {
+  // Goodput has a kind of that name as well.
+  supports: ({ format }) => format === 'capacity-policy-cases',
   run: ({ document }) => {
     const topology = document['topology'] as JsonObject
     const levels = texts(topology['levels'])
