@@ -5,6 +5,9 @@ export interface SchedulableTotals {
   readonly milliUnits: number
   /** Devices, in thousandths. */
   readonly devicesMilli: number
+  /** Of nodes that have not failed, as far as they have a limit. */
+  readonly cpuMilli: number
+  readonly hostMemoryMib: number
 }
 
 /**
@@ -15,7 +18,8 @@ export class Schedulable {
   private readonly fleet: Fleet
   private readonly unitsOf: (model: string | null) => number
   private readonly devices: number[] = []
-  private readonly total = { milliUnits: 0, devicesMilli: 0 }
+  private readonly total = { milliUnits: 0, devicesMilli: 0, cpuMilli: 0, hostMemoryMib: 0 }
+  private readonly isUp: boolean[] = []
 
   constructor(fleet: Fleet, unitsOf: (model: string | null) => number) {
     this.fleet = fleet
@@ -39,25 +43,18 @@ export class Schedulable {
   /** After a node came, or its health or what is leased on it changed. */
   refresh(node: number): void {
     const { fleet } = this
-    const { devices, model } = fleet.nodes[node]!
+    const { cpuMilli, devices, hostMemoryMib, model } = fleet.nodes[node]!
     let count = 0
     for (let device = 0; device < devices; device++) if (this.isThere(node, device)) count++
     const rise = count - (this.devices[node] ?? 0)
     this.devices[node] = count
     this.total.devicesMilli += rise * 1000
     this.total.milliUnits += rise * this.unitsOf(model)
-  }
-
-  /** CPU and host memory of nodes that have not failed; Infinity: one is without limit. O(nodes). */
-  hostTotals(): { readonly cpuMilli: number; readonly hostMemoryMib: number } {
-    let cpuMilli = 0
-    let hostMemoryMib = 0
-    this.fleet.nodes.forEach((spec, node) => {
-      if (this.fleet.health[node] === 'failed') return
-      cpuMilli += spec.cpuMilli ?? Infinity
-      hostMemoryMib += spec.hostMemoryMib ?? Infinity
-    })
-    return { cpuMilli, hostMemoryMib }
+    const isUp = fleet.health[node] !== 'failed'
+    const sign = Number(isUp) - Number(this.isUp[node] ?? false)
+    this.isUp[node] = isUp
+    this.total.cpuMilli += sign * (cpuMilli ?? 0)
+    this.total.hostMemoryMib += sign * (hostMemoryMib ?? 0)
   }
 
   private isThere(node: number, device: number): boolean {

@@ -6,13 +6,21 @@ import { Schedulable } from '../fleet/schedulable.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import { wholeGpu, type EpochMs } from '../kernel/units.ts'
-import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import { sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import { budgetNodes } from '../policy/budget-node-path.ts'
 import type { BudgetPolicy } from '../policy/budget-policy.ts'
+import { defaultFairTree } from '../policy/quota-policy.ts'
 import { UnitTable } from '../policy/unit-table.ts'
 import { LineSet } from './line-set.ts'
 import { QuotaBook } from './quota-book.ts'
-import { budgetOrder, type ServingOrder } from './serving-order.ts'
+import {
+  budgetOrder,
+  dominantOrder,
+  fairTreeOrder,
+  type OrderSnapshot,
+  type ServingOrder,
+  type Tenure,
+} from './serving-order.ts'
 import { heldMilli, Tallies } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
@@ -23,10 +31,13 @@ export interface Account {
   /** Milli-units: of its lease, or of the one it waits for. */
   readonly rate: number
   readonly path: string
+  /** While it runs. */
+  readonly tenure: Tenure | null
 }
 
 export interface BooksSnapshot {
   readonly ledger: LedgerSnapshot
+  readonly order: OrderSnapshot
   readonly untold: ReadonlyArray<object>
 }
 
@@ -50,18 +61,22 @@ export class Books {
   /** What the ledger did that no event has told yet. */
   readonly untold: (BudgetChange | Lapse)[]
   private readonly fleet: Fleet
-  private readonly hostTotals: { readonly cpuMilli: number; readonly hostMemoryMib: number }
 
-  private constructor(fleet: Fleet, policy: AllocationPolicy, ledger: BudgetLedger, untold: (BudgetChange | Lapse)[]) {
+  private constructor(
+    fleet: Fleet,
+    policy: AllocationPolicy,
+    { ledger, untold }: Pick<Books, 'ledger' | 'untold'>,
+    order: OrderSnapshot,
+  ) {
     this.fleet = fleet
     this.ledger = ledger
     this.untold = untold
-    this.order = budgetOrder(ledger)
+    this.order = orderOf(policy, ledger, order)
     this.budgets = budgetsOf(policy)
     this.units = new UnitTable(policy)
     this.schedulable = new Schedulable(fleet, (model) => this.units.milliUnits(model))
     this.quota = new QuotaBook(policy, this.units)
-    this.hostTotals = this.schedulable.hostTotals()
+    this.setTotal()
   }
 
   /** Books of a cell that kept none, or whose books were closed under another policy: nobody holds or waits in them. */
@@ -70,19 +85,19 @@ export class Books {
     const ledger = closed?.ledger ?? new BudgetLedger(budgetsOf(policy), version, at, watchOf(untold))
     const from = Math.max(at, ledger.at) as EpochMs
     if (closed !== null) untold.push(...ledger.setTree(budgetsOf(policy), version, from))
-    const books = new Books(fleet, policy, ledger, untold)
+    const books = new Books(fleet, policy, { ledger, untold }, closed?.order.snapshot() ?? null)
     ledger.setCapacity(books.schedulable.totals.milliUnits, from)
     return books
   }
 
   /** As the snapshot of the ledger has it; what waits and holds is put back with the accounts that it had. */
-  static restore(fleet: Fleet, policy: AllocationPolicy, { ledger, untold }: BooksSnapshot): Books {
+  static restore(fleet: Fleet, policy: AllocationPolicy, { ledger, order, untold }: BooksSnapshot): Books {
     const kept = untold.map(fromUntold)
-    return new Books(fleet, policy, BudgetLedger.restore(ledger, watchOf(kept)), kept)
+    return new Books(fleet, policy, { ledger: BudgetLedger.restore(ledger, watchOf(kept)), untold: kept }, order)
   }
 
   snapshot(): BooksSnapshot {
-    return { ledger: this.ledger.toJSON(), untold: this.untold.map(toUntold) }
+    return { ledger: this.ledger.toJSON(), order: this.order.snapshot(), untold: this.untold.map(toUntold) }
   }
 
   /** Path of the leaf that its time belongs to; null: nothing says which, or the policy does not have it. */
@@ -109,7 +124,7 @@ export class Books {
     const rate = this.waitingRate(workload.shape)
     const node = this.personOf(workload, path)
     this.ledger.wait(node, rate, this.ledger.at)
-    workload.account = { node, rate, path }
+    workload.account = { node, rate, path, tenure: null }
     this.line(workload, node)
   }
 
@@ -131,7 +146,9 @@ export class Books {
     const rate = this.rateOf(workload.shape, parts)
     const node = this.personOf(workload, path)
     this.ledger.hold(node, rate, this.ledger.at)
-    workload.account = { node, rate, path }
+    const tenure = this.tenureOf(workload, node, rate, parts)
+    this.order.started(tenure, this.ledger.at)
+    workload.account = { node, rate, path, tenure }
     this.noteRuns(workload, node)
     this.count(workload, parts, 1)
     if (!preemptible) this.tallies.firmMilli += heldMilli(parts)
@@ -148,6 +165,7 @@ export class Books {
     there.delete(workload)
     if (there.size === 0) this.running.delete(account.node)
     this.ledger.release(account.node, account.rate, this.ledger.at)
+    this.order.ended(account.tenure!, this.ledger.at)
     if (!preemptible) this.tallies.firmMilli -= heldMilli(parts)
     workload.account = null
   }
@@ -164,15 +182,20 @@ export class Books {
     if (run.idle) this.ledger.idle(account.node, rate, this.ledger.at)
     this.count(workload, before, -1)
     if (!run.preemptible) this.tallies.firmMilli += heldMilli(parts) - heldMilli(before)
-    workload.account = { ...account, rate }
+    const tenure = this.tenureOf(workload, account.node, rate, parts)
+    this.order.ended(account.tenure!, this.ledger.at)
+    this.order.started(tenure, this.ledger.at)
+    workload.account = { ...account, rate, tenure }
     this.count(workload, parts, 1)
   }
 
   /** As if it ran there already, while a pass looks on; `waitAgain` takes that back. */
   runInstead(workload: Workload, parts: Placement['parts']): void {
     const { node, rate } = workload.account!
-    this.ledger.hold(node, this.rateOf(workload.shape, parts), this.ledger.at)
+    const held = this.rateOf(workload.shape, parts)
+    this.ledger.hold(node, held, this.ledger.at)
     this.ledger.unwait(node, rate, this.ledger.at)
+    this.order.started(this.tenureOf(workload, node, held, parts), this.ledger.at)
     this.count(workload, parts, 1)
     if (!workload.terms.preemption.tolerated) this.tallies.firmMilli += heldMilli(parts)
   }
@@ -181,8 +204,10 @@ export class Books {
     const { node, rate } = workload.account!
     this.count(workload, parts, -1)
     if (!workload.terms.preemption.tolerated) this.tallies.firmMilli -= heldMilli(parts)
+    const held = this.rateOf(workload.shape, parts)
+    this.order.undone(this.tenureOf(workload, node, held, parts), this.ledger.at)
     this.ledger.wait(node, rate, this.ledger.at)
-    this.ledger.release(node, this.rateOf(workload.shape, parts), this.ledger.at)
+    this.ledger.release(node, held, this.ledger.at)
   }
 
   setIdle(workload: Workload, idle: boolean, at: EpochMs): void {
@@ -201,11 +226,17 @@ export class Books {
     if (milliUnits === before) return
     this.advance(at)
     this.ledger.setCapacity(milliUnits, this.ledger.at)
+    this.setTotal()
   }
 
   /** Never back: what is told late is counted from when it is told. */
   advance(at: EpochMs): void {
-    if (at > this.ledger.at) this.ledger.advance(at)
+    if (at <= this.ledger.at) return
+    const told = this.untold.length
+    this.ledger.advance(at)
+    // Who is closed has nothing that runs or waits.
+    for (const change of this.untold.slice(told)) this.order.closed(change.path)
+    this.order.advance(at)
   }
 
   /** The nodes from this one up to the cell's. */
@@ -239,11 +270,11 @@ export class Books {
   private hostRate({ request: { cpuMilli, hostMemoryMib } }: Shape): number {
     const { charged } = this.budgets
     if (charged.length === 0) return 0
-    const { milliUnits } = this.schedulable.totals
+    const { cpuMilli: cpuTotal, hostMemoryMib: memoryTotal, milliUnits } = this.schedulable.totals
     const part = (amount: number, total: number) => (total > 0 ? Math.ceil((amount * milliUnits) / total) : 0)
     return Math.max(
-      charged.includes('cpu') ? part(cpuMilli, this.hostTotals.cpuMilli) : 0,
-      charged.includes('memory') ? part(hostMemoryMib, this.hostTotals.hostMemoryMib) : 0,
+      charged.includes('cpu') ? part(cpuMilli, cpuTotal) : 0,
+      charged.includes('memory') ? part(hostMemoryMib, memoryTotal) : 0,
     )
   }
 
@@ -262,7 +293,20 @@ export class Books {
   private personOf(workload: Workload, path: string): number {
     const leaf = this.ledger.node(path)
     assert(leaf !== undefined, 'the ledger has every leaf of the policy')
-    return this.ledger.openPerson(leaf, workload.terms.submitter, this.ledger.at)
+    const person = this.ledger.openPerson(leaf, workload.terms.submitter, this.ledger.at)
+    this.order.opened(person)
+    return person
+  }
+
+  private tenureOf({ shape }: Workload, node: number, rate: number, parts: Placement['parts']): Tenure {
+    const { cpuMilli, hostMemoryMib } = shape.request
+    const amounts = [heldMilli(parts), cpuMilli, hostMemoryMib] as const
+    return { path: this.ledger.path(node), rate, amounts, since: this.ledger.at }
+  }
+
+  private setTotal(): void {
+    const { cpuMilli, devicesMilli, hostMemoryMib } = this.schedulable.totals
+    this.order.setTotal([devicesMilli, cpuMilli, hostMemoryMib])
   }
 
   private count(workload: Workload, parts: Placement['parts'], sign: 1 | -1): void {
@@ -274,6 +318,19 @@ export class Books {
 /** Whoever is in one line may start, or not, for the same reasons. */
 const lineKeyOf = ({ class: kind, queue, shape, team, terms }: Workload): string =>
   JSON.stringify([kind, queue.name, team, terms.preemption.tolerated, terms.modelFamily, shape.index])
+
+const orderOf = (policy: AllocationPolicy, ledger: BudgetLedger, from: OrderSnapshot): ServingOrder => {
+  switch (sharingOf(policy)) {
+    case 'fair-tree': {
+      const { halfLifeMs } = policy.fairTree ?? defaultFairTree
+      return fairTreeOrder(ledger, halfLifeMs, from !== null && 'fairTree' in from ? from.fairTree : undefined)
+    }
+    case 'drf':
+      return dominantOrder(ledger, from !== null && 'drf' in from ? from.drf : undefined)
+    default:
+      return budgetOrder(ledger)
+  }
+}
 
 const budgetsOf = ({ budgets }: AllocationPolicy): BudgetPolicy => {
   assert(budgets !== undefined, 'books are kept by a budget tree')

@@ -60,9 +60,12 @@ const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null 
   if (!wantsRoom.has(found.code)) return { ...found, behind: keeperOf(pass, found) }
   if (pass.outrun.has(line)) {
     const behind = pass.lastStarted()
-    if (behind !== null) return { code: 'BehindHigherShare', rule: pass.check.ruleOf(behind.account!.path), behind }
+    if (behind !== null) return { code: 'BehindHigherShare', rule: pass.check.ruleOf(first.account!.path), behind }
   }
-  return { ...(exhausted(pass, first) ?? found), behind: null }
+  const spent = exhausted(pass, first)
+  // That room came and went to others is not forgotten because there is none now: else each start would tell it anew.
+  if (spent === null && told === 'BehindHigherShare') return null
+  return { ...(spent ?? found), behind: null }
 }
 
 const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])

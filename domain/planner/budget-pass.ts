@@ -4,7 +4,7 @@ import { everywhere } from '../fleet/score-cache.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
-import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import { sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { ClassPolicy } from '../policy/budget-policy.ts'
 import type { Books } from './books.ts'
 import { budgetHeld } from './budget-held.ts'
@@ -67,7 +67,7 @@ export class BudgetPass extends PassBoard {
     this.findOverruns()
     this.settlePlaces()
     this.startByShare()
-    this.takeBack()
+    if (sharingOf(this.policy) === 'budgets') this.takeBack()
     for (const decision of budgetHeld(this)) this.decisions.push(decision)
     return this.decisions
   }

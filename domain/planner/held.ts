@@ -76,12 +76,15 @@ const reasonOf = (pass: Pass, outcome: QueueOutcome, workload: Workload): Reason
 
 const keepsPlace = ({ reservation }: QueueOutcome): boolean => reservation !== null && reservation.at < Infinity
 
-const capacityReason = ({ cell }: Pass, shape: Shape): Reason => ({
-  code:
-    shape.needMilli > 0 && shape.needMilli <= cell.fleet.freeFor(shape) ? 'FragmentedCapacity' : 'WaitingForCapacity',
-  rule: 'spec.placement.strategy',
-  behind: null,
-})
+const capacityReason = ({ cell }: Pass, shape: Shape): Reason => {
+  const isFree = shape.needMilli > 0 && shape.needMilli <= cell.fleet.freeFor(shape)
+  const byLevel = isFree && shape.request.topology?.required !== undefined
+  return {
+    code: byLevel ? 'TopologyPlacementFailed' : isFree ? 'FragmentedCapacity' : 'WaitingForCapacity',
+    rule: byLevel ? 'spec.topology.levels' : 'spec.placement.strategy',
+    behind: null,
+  }
+}
 
 const orderingRule = ({ queue }: QueueOutcome): string => `spec.queues[${queue.index}].ordering`
 

@@ -1,7 +1,7 @@
 import type { PlacementPart } from '../fleet/fleet.ts'
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs } from '../kernel/units.ts'
-import { sharingOf } from '../policy/allocation-policy.ts'
+import { sharingOf, topologyLevelsOf } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import { Books } from './books.ts'
 import type { Cell } from './cell.ts'
@@ -31,6 +31,7 @@ export const install = (cell: Cell, { document, hash }: PolicyActivated['data'])
   cell.policy = document
   cell.policyHash = hash
   cell.policyIsNew = true
+  cell.fleet.setLevels(topologyLevelsOf(document))
   cell.lapsed.clear()
   for (const queue of cell.queueNamed.values()) queue.index = -1
   cell.queues = document.queues.map(({ name, ordering }, index) => {

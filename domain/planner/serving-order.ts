@@ -1,17 +1,149 @@
 import type { BudgetLedger } from '../budget/ledger.ts'
+import type { DecayedUsageSnapshot } from '../fairness/decayed-usage.ts'
+import { DominantShares, type DominantSharesSnapshot } from '../fairness/dominant-shares.ts'
+import { FairTreeLedger } from '../fairness/fair-tree-ledger.ts'
+import type { FairTreeNode } from '../fairness/fair-tree.ts'
+import { compareFractions } from '../fairness/fraction.ts'
+import { PeriodDecay } from '../fairness/period-decay.ts'
+import type { DurationMs, EpochMs } from '../kernel/units.ts'
 
-/** How siblings of the budget tree compare: negative where `a` is next, 0 where the ages decide. */
+/** What a lease is to an order: whose it is, and what of each resource it takes. */
+export interface Tenure {
+  /** The person's path. */
+  readonly path: string
+  /** Milli-units. */
+  readonly rate: number
+  /** Thousandths of devices, thousandths of cores, MiB. */
+  readonly amounts: readonly [devices: number, cpu: number, memory: number]
+  readonly since: EpochMs
+}
+
+export type OrderSnapshot =
+  { readonly fairTree: DecayedUsageSnapshot } | { readonly drf: DominantSharesSnapshot } | null
+
+/** Who is next, by nodes of the budget tree. */
 export interface ServingOrder {
+  /** Siblings: negative where `a` is next, 0 where the ages decide. */
   readonly compare: (a: number, b: number) => number
   /** Whether all of these have had what they are owed and nobody else lacks anything: what is left belongs to nobody. */
   readonly isUnallocated: (parent: number, candidates: ReadonlySet<number>) => boolean
+  /** Persons rank among all, not level by level. */
+  readonly isFlat: boolean
+  readonly started: (tenure: Tenure, at: EpochMs) => void
+  readonly ended: (tenure: Tenure, at: EpochMs) => void
+  /** Takes `started` back, as if it had not been, at the same instant. */
+  readonly undone: (tenure: Tenure, at: EpochMs) => void
+  /** Totals of the same resources. */
+  readonly setTotal: (total: Tenure['amounts']) => void
+  readonly opened: (person: number) => void
+  readonly closed: (path: string) => void
+  readonly advance: (at: EpochMs) => void
+  readonly snapshot: () => OrderSnapshot
+}
+
+const nothing = (): void => undefined
+const unmoved = {
+  started: nothing,
+  ended: nothing,
+  undone: nothing,
+  setTotal: nothing,
+  opened: nothing,
+  closed: nothing,
 }
 
 /** The default: whoever was served least of what it is owed over the window. */
 export const budgetOrder = (ledger: BudgetLedger): ServingOrder => ({
+  ...unmoved,
   compare: (a, b) => ledger.compareServed(a, b),
   isUnallocated: (parent, candidates) => {
     for (const child of candidates) if (!ledger.servedFully(child)) return false
     return !ledger.hasBehind(parent)
   },
+  isFlat: false,
+  advance: nothing,
+  snapshot: () => null,
 })
+
+const root = 'cell'
+
+/** As Slurm's Fair Tree has it: decayed usage against shares, ranked over the whole tree. */
+export const fairTreeOrder = (
+  ledger: BudgetLedger,
+  halfLifeMs: DurationMs,
+  from: DecayedUsageSnapshot | undefined,
+): ServingOrder => {
+  const idOf = (node: number): string => (ledger.parent(node) < 0 ? root : `${root}/${ledger.path(node)}`)
+  const nodeOf = (node: number, isPerson: boolean): FairTreeNode => ({
+    id: idOf(node),
+    kind: isPerson ? 'user' : 'account',
+    parent: ledger.parent(node) < 0 ? null : idOf(ledger.parent(node)),
+    shares: ledger.read(node).share,
+  })
+  const isPerson = (node: number): boolean => ledger.parent(node) >= 0 && ledger.isLeaf(ledger.parent(node))
+  const tree = new FairTreeLedger(
+    ledger.nodes().map((node) => nodeOf(node, isPerson(node))),
+    PeriodDecay.slurm(halfLifeMs),
+    from,
+  )
+  const rankOf = (node: number): number => tree.ranks.rank.get(idOf(node)) ?? 0
+  return {
+    ...unmoved,
+    compare: (a, b) => rankOf(b) - rankOf(a),
+    isUnallocated: () => false,
+    isFlat: true,
+    started: ({ path, rate }, at) => {
+      tree.started(`${root}/${path}`, rate, at)
+    },
+    ended: ({ path, rate, since }, at) => {
+      tree.ended(`${root}/${path}`, rate, since, at)
+    },
+    opened: (person) => {
+      if (!tree.has(idOf(person))) tree.add(nodeOf(person, true))
+    },
+    closed: (path) => {
+      tree.remove(`${root}/${path}`)
+    },
+    advance: (at) => {
+      tree.advance(at)
+    },
+    snapshot: () => ({ fairTree: tree.snapshot() }),
+  }
+}
+
+/** The lowest weighted dominant share of devices, CPU and memory. */
+export const dominantOrder = (ledger: BudgetLedger, from: DominantSharesSnapshot | undefined): ServingOrder => {
+  const shares = new DominantShares([0, 0, 0], from)
+  const open = (person: number): void => {
+    const path = ledger.path(person)
+    if (!shares.has(path)) shares.add(path)
+    for (let node = person; ledger.parent(node) >= 0; node = ledger.parent(node))
+      shares.setWeight(ledger.path(node), ledger.read(node).share * 1000)
+  }
+  for (const node of ledger.nodes()) if (ledger.parent(node) >= 0 && ledger.isLeaf(ledger.parent(node))) open(node)
+  const weightless = (node: number): number => (ledger.read(node).share === 0 ? 1 : 0)
+  return {
+    ...unmoved,
+    compare: (a, b) =>
+      weightless(a) - weightless(b) || compareFractions(shares.shareOf(ledger.path(a)), shares.shareOf(ledger.path(b))),
+    isUnallocated: () => false,
+    isFlat: false,
+    started: ({ path, amounts }) => {
+      shares.started(path, amounts)
+    },
+    ended: ({ path, amounts }) => {
+      shares.ended(path, amounts)
+    },
+    undone: ({ path, amounts }) => {
+      shares.undone(path, amounts)
+    },
+    setTotal: (total) => {
+      shares.setTotal(total)
+    },
+    opened: open,
+    closed: (path) => {
+      shares.remove(path)
+    },
+    advance: nothing,
+    snapshot: () => ({ drf: shares.snapshot() }),
+  }
+}

@@ -54,7 +54,8 @@ export class ShareWalk {
 
   /** Whose turn it is; null: nobody is left. */
   next(): Turn | null {
-    if (this.open.size === 0 && this.turns.size === 0) return null
+    if (this.turns.size === 0) return null
+    if (this.books.order.isFlat) return this.firstOf(this.best(0, new Set(this.turns.keys())))
     let node = 0
     for (let below = this.open.get(node); below !== undefined; below = this.open.get(node))
       node = this.best(node, below)

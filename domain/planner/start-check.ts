@@ -1,6 +1,6 @@
 import type { Placement } from '../fleet/fleet.ts'
 import { wholeGpu, type EpochMs } from '../kernel/units.ts'
-import { capsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import { capsOf, sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import { budgetNodes, type BudgetNodeAt } from '../policy/budget-node-path.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
@@ -111,7 +111,7 @@ export class StartCheck {
           compared: { heldMilli: held, mostMilli },
         }
     }
-    if (preemptible) return { limitAt: null }
+    if (preemptible || sharingOf(this.policy) !== 'budgets') return { limitAt: null }
     const program = this.programOf(workload.account!.node)
     const [held, entitled] = [ledger.held(program), ledger.entitled(program)]
     if (held + rate <= entitled) return { limitAt: null }
