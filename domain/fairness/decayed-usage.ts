@@ -33,7 +33,7 @@ export interface DecayedUsageSnapshot {
  * periods since the leaf's last one); time that passes costs nothing. Changes in place.
  */
 export class DecayedUsage {
-  readonly decay: PeriodDecay
+  private decay: PeriodDecay
   private readonly ledgers = new Map<string, Ledger>()
   private now: number
 
@@ -72,12 +72,25 @@ export class DecayedUsage {
     const from = Math.max(Math.floor(startedAt / 1000), this.periodEnd - this.decay.periodSeconds)
     ledger.rate -= rate
     assert(ledger.rate >= 0, 'what ends has run')
-    ledger.charge += this.chargeOf(rate, from, this.now) - this.chargeOf(rate, from, this.periodEnd)
+    const charge = ledger.charge + this.chargeOf(rate, from, this.now) - this.chargeOf(rate, from, this.periodEnd)
+    // Below 0 only where it was charged by a decay that has been changed since.
+    ledger.charge = charge < 0n ? 0n : charge
   }
 
   /** Takes over usage that was accounted elsewhere, as of now. @param unitSeconds a whole number */
   add(id: string, unitSeconds: bigint): void {
     this.settled(id).usage += unitSeconds << amountBits
+  }
+
+  /**
+   * From now on usage decays otherwise. Costs a visit to every leaf. What runs is charged for the open period by either,
+   * which makes a difference of 0.693 x 300 s over the shorter half-life at most.
+   * @param decay with periods of the same length
+   */
+  changeDecay(decay: PeriodDecay): void {
+    assert(decay.periodSeconds === this.decay.periodSeconds, 'periods keep their length')
+    for (const id of this.ledgers.keys()) this.settled(id)
+    this.decay = decay
   }
 
   /** Forgets a leaf; what runs there has ended before. */

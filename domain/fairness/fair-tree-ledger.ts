@@ -76,6 +76,11 @@ export class FairTreeLedger {
     this.ranked = null
   }
 
+  /** From now on usage decays otherwise; see `DecayedUsage`. */
+  changeDecay(decay: PeriodDecay): void {
+    this.usage.changeDecay(decay)
+  }
+
   /** As of the last period that was closed. */
   get ranks(): FairRanks {
     return this.current().ranks

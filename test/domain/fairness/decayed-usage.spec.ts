@@ -134,6 +134,31 @@ it('should take a year without events in its stride, and forget what a year wear
   expect(usage.of('a')).toBe(0n)
 })
 
+it('should keep what has decayed by then when the decay changes, and go on by the new one', () => {
+  const hour = PeriodDecay.slurm(3_600_000 as DurationMs)
+  const week = PeriodDecay.slurm(604_800_000 as DurationMs)
+  const usage = new DecayedUsage(hour)
+  usage.add('idle', 1_000_000n)
+  usage.started('long', 8, at(59 * minute))
+  usage.started('brief', 8, at(60 * minute))
+  const soon = at(60 * minute + 1000)
+  usage.advance(soon)
+  const before = usage.of('idle')
+  usage.changeDecay(week)
+  expect(usage.of('idle')).toBe(before)
+  usage.ended('brief', 8, at(60 * minute), soon)
+  usage.advance(at(65 * minute))
+  const left = (1 - 0.693 / 604_800) ** 300
+  expect(shownAmount(usage.of('idle'))).toBeCloseTo(shownAmount(before) * left, 4)
+  expect(usage.of('brief')).toBe(0n)
+  const long = shownAmount(usage.of('long'))
+  usage.advance(at(70 * minute))
+  expect(shownAmount(usage.of('long'))).toBeCloseTo((long + 8 * 300) * left, 4)
+  expect(() => {
+    usage.changeDecay(PeriodDecay.stated(60, 0n))
+  }).toThrow('keep their length')
+})
+
 it('should refuse time that goes back, and an end of what never began', () => {
   const usage = new DecayedUsage(PeriodDecay.slurm(0 as DurationMs))
   usage.advance(at(10_000))
