@@ -1,7 +1,7 @@
-import type { Usage } from '../quota/quota-tree.ts'
+import type { QuotaTree, Usage } from '../quota/quota-tree.ts'
 import { unusedLocal } from './borrow-level.ts'
 import { inCandidateOrder } from './candidate-order.ts'
-import { eligibleOf, policyOf, preemptorOf, treeOf, type Contest } from './contest.ts'
+import { eligibleOf, isEligible, policyOf, preemptorOf, treeOf, type Contest } from './contest.ts'
 import type { Holder } from './holdings.ts'
 import type { Victim, VictimReason } from './preemption-request.ts'
 import { borrowsAny, Trial } from './trial.ts'
@@ -33,9 +33,10 @@ const reasons: Readonly<Record<Right, VictimReason>> = {
 /** Victims by quota and priority alone; empty: nobody whom it may evict makes room. Leaves the tree as it found it. */
 export const classicalVictims = (contest: Contest): ReadonlyArray<Victim> => {
   const lists = candidateLists(contest)
-  const sequence = inSequence(lists, preemptorOf(contest).queue)
-  if (sequence.length === 0) return []
   const trial = new Trial(contest.request)
+  const all = [lists.advantaged, lists.others, lists.own].flat()
+  if (!trial.couldFit(all.map(({ holder }) => holder))) return []
+  const sequence = inSequence(lists, preemptorOf(contest).queue)
   for (const borrowing of attempts(contest, lists)) {
     const victims = attempt(trial, sequence, borrowing)
     if (victims.length > 0) return victims
@@ -43,10 +44,10 @@ export const classicalVictims = (contest: Contest): ReadonlyArray<Victim> => {
   return []
 }
 
-const attempt = (trial: Trial, sequence: ReadonlyArray<Candidate>, borrowing: boolean): ReadonlyArray<Victim> => {
+const attempt = (trial: Trial, sequence: Iterable<Candidate>, borrowing: boolean): ReadonlyArray<Victim> => {
   let victims: ReadonlyArray<Victim> = []
   for (const candidate of sequence) {
-    if (!isStillDue(trial, candidate, borrowing)) continue
+    if (!isStillDue(trial.tree, trial.preemptor.wanted, candidate, borrowing)) continue
     trial.take(candidate.holder, reasons[candidate.right])
     if (!trial.fits(borrowing)) continue
     trial.returnUnneeded(borrowing)
@@ -58,11 +59,16 @@ const attempt = (trial: Trial, sequence: ReadonlyArray<Candidate>, borrowing: bo
 }
 
 /** Whether its queue, and each cohort up to the common one, still uses more than its own of what is wanted. */
-const isStillDue = ({ tree, preemptor }: Trial, { holder, right, common }: Candidate, borrowing: boolean): boolean => {
+const isStillDue = (
+  tree: QuotaTree,
+  wanted: ReadonlyArray<number>,
+  { holder, right, common }: Candidate,
+  borrowing: boolean,
+): boolean => {
   if (right === 'withinQueue') return true
   if (borrowing && right === 'withoutBorrowing') return false
   for (let node = holder.queue; node !== common; node = tree.parent[node]!)
-    if (!borrowsAny(tree, node, preemptor.wanted)) return false
+    if (!borrowsAny(tree, node, wanted)) return false
   return true
 }
 
@@ -76,31 +82,80 @@ const attempts = (contest: Contest, { advantaged, others }: Lists): ReadonlyArra
   return advantaged.length === 0 ? [false, true] : [true, false]
 }
 
-const inSequence = ({ advantaged, others, own }: Lists, queue: number): ReadonlyArray<Candidate> => {
-  const lists = [advantaged, others, own].map((list) => inCandidateOrder(list, queue, ({ holder }) => holder))
-  return [
-    ...lists.flatMap((list) => list.filter(({ holder }) => holder.evicting)),
-    ...lists.flatMap((list) => list.filter(({ holder }) => !holder.evicting)),
-  ]
+/** Each part is put in order when it is reached: mostly the first is as far as a search goes. */
+const inSequence = ({ advantaged, others, own }: Lists, queue: number): Iterable<Candidate> => {
+  const parts = [true, false].flatMap((evicting) =>
+    [advantaged, others, own].map((list) => {
+      let ordered: ReadonlyArray<Candidate> | null = null
+      const part = list.filter(({ holder }) => holder.evicting === evicting)
+      return () => (ordered ??= inCandidateOrder(part, queue, ({ holder }) => holder))
+    }),
+  )
+  return {
+    *[Symbol.iterator]() {
+      for (const part of parts) yield* part()
+    },
+  }
 }
 
-/** Goes up from the preemptor's queue; at each cohort, down into what has not been seen and holds more than its own. */
+/** Below each cohort, from the preemptor's queue up, what has not been seen before. */
 const candidateLists = (contest: Contest): Lists => {
-  const [tree, { queue, usage }] = [treeOf(contest), preemptorOf(contest)]
+  const { queue } = preemptorOf(contest)
   const own = eligibleOf(contest, queue).map((holder): Candidate => ({ holder, right: 'withinQueue', common: queue }))
   const lists: Lists = { advantaged: [], others: [], own }
   if (policyOf(contest).reclaimWithinCohort === 'never') return lists
+  for (const { seen, common, advantage } of wayUp(contest))
+    for (const holder of borrowersBelow(contest, common, seen)) {
+      const right = advantage ? 'advantage' : rightOver(contest, holder)
+      lists[advantage ? 'advantaged' : 'others'].push({ holder, right, common })
+    }
+  return lists
+}
+
+interface StepUp {
+  readonly seen: number
+  readonly common: number
+  /** The request has room in what has been seen, or in something below it that the queue is in. */
+  readonly advantage: boolean
+}
+
+const wayUp = (contest: Contest): ReadonlyArray<StepUp> => {
+  const [tree, { queue, usage }] = [treeOf(contest), preemptorOf(contest)]
+  const steps: StepUp[] = []
   let rest = usage
   let advantage = false
   for (let seen = queue, common = tree.parent[queue]!; common >= 0; seen = common, common = tree.parent[common]!) {
     advantage ||= hasRoom(contest, seen, rest)
     rest = rest.map(([one, amount]) => [one, Math.max(0, amount - unusedLocal(tree, seen, one))] as const)
-    for (const holder of borrowersBelow(contest, common, seen)) {
-      const right = advantage ? 'advantage' : rightOver(contest, holder)
-      lists[advantage ? 'advantaged' : 'others'].push({ holder, right, common })
-    }
+    steps.push({ seen, common, advantage })
   }
-  return lists
+  return steps
+}
+
+/**
+ * Whether a holder could be among the victims at all. Usage only falls during a search, so what is not due at its start
+ * never is; it costs a look at two queues and their ancestors.
+ */
+export const couldTake = (contest: Contest, holder: Holder): boolean => {
+  const [tree, preemptor] = [treeOf(contest), preemptorOf(contest)]
+  if (!isEligible(contest, holder)) return false
+  if (holder.queue === preemptor.queue) return true
+  const common = tree.commonAncestor(preemptor.queue, holder.queue)
+  const step = wayUp(contest).find((one) => one.common === common)
+  if (step === undefined) return false
+  const right = step.advantage ? 'advantage' : rightOver(contest, holder)
+  if (right === 'withoutBorrowing' && !couldStayWithinNominal(contest)) return false
+  return isStillDue(tree, preemptor.wanted, { holder, right, common }, right !== 'withoutBorrowing')
+}
+
+/** With every one of its own queue out whom it may evict. */
+const couldStayWithinNominal = (contest: Contest): boolean => {
+  const [tree, { queue, usage }] = [treeOf(contest), preemptorOf(contest)]
+  const own = eligibleOf(contest, queue)
+  for (const holder of own) tree.remove(queue, holder.usage)
+  const within = usage.every(([one, amount]) => tree.usage(queue, one) + amount <= tree.nominal(queue, one))
+  for (const holder of own) tree.add(queue, holder.usage)
+  return within
 }
 
 const hasRoom = (contest: Contest, node: number, rest: Usage): boolean => {

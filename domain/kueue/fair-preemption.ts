@@ -1,7 +1,6 @@
 import type { FairSharingStrategy } from '../policy/quota-policy.ts'
 import type { QuotaTree } from '../quota/quota-tree.ts'
-import { inCandidateOrder } from './candidate-order.ts'
-import { eligibleOf, policyOf, preemptorOf, treeOf, type Contest } from './contest.ts'
+import { eligibleOf, isEligible, policyOf, preemptorOf, treeOf, type Contest } from './contest.ts'
 import { compareShares, dominantShare, isInfinite, type DominantShare } from './dominant-share.ts'
 import type { Holder } from './holdings.ts'
 import type { Victim } from './preemption-request.ts'
@@ -14,10 +13,10 @@ export const fairVictims = (
   strategies: ReadonlyArray<FairSharingStrategy>,
 ): ReadonlyArray<Victim> => {
   const [tree, { queue, usage }] = [treeOf(contest), preemptorOf(contest)]
-  const candidates = inCandidateOrder(fairCandidates(contest), queue, (holder) => holder)
+  const candidates = fairCandidates(contest)
   const [first, second] = strategies
-  if (candidates.length === 0 || first === undefined) return []
   const trial = new Trial(contest.request)
+  if (first === undefined || !trial.couldFit(candidates)) return []
   // Shares are compared as if the request were in already; whether it fits is not.
   tree.add(queue, usage)
   const refused: Holder[] = []
@@ -60,6 +59,13 @@ export const shareWithout = (tree: QuotaTree, node: number, { queue, usage }: Ho
   const share = dominantShare(tree, node)
   tree.add(queue, usage)
   return share
+}
+
+/** Whether a holder could be among the victims at all: usage only falls during a search. */
+export const couldTakeFairly = (contest: Contest, holder: Holder): boolean => {
+  const [tree, { queue, wanted }] = [treeOf(contest), preemptorOf(contest)]
+  if (!isEligible(contest, holder)) return false
+  return holder.queue === queue || borrowsAny(tree, holder.queue, wanted)
 }
 
 const childBelow = (tree: QuotaTree, ancestor: number, node: number): number => {

@@ -1,9 +1,10 @@
 import { dominantShare } from './dominant-share.ts'
-import { allows, sidesOf, staysWithinNominal } from './fair-preemption.ts'
-import { isEligible, type Contest } from './contest.ts'
+import { allows, couldTakeFairly, sidesOf, staysWithinNominal } from './fair-preemption.ts'
+import { couldTake } from './classical-preemption.ts'
+import type { Contest } from './contest.ts'
 import type { Holder } from './holdings.ts'
 import type { PreemptionRequest, Victim } from './preemption-request.ts'
-import { borrowsAny, Trial } from './trial.ts'
+import { Trial } from './trial.ts'
 
 /** A search without safeguards: what Kueue would do. */
 export type Search = (contest: Contest) => ReadonlyArray<Victim>
@@ -18,12 +19,31 @@ const searchesMax = 16
 export const safeVictims = (request: PreemptionRequest, search: Search): ReadonlyArray<Victim> => {
   const spared = new Set<Holder>()
   for (let searches = 0; searches < searchesMax; searches++) {
-    const victims = search({ request, spared, newcomer: null })
+    const victims = withoutSpare(request, search({ request, spared, newcomer: null }))
     const wrong = [...wronged(request, victims), ...returning(request, victims, search)]
     if (wrong.length === 0) return victims
     for (const holder of wrong) spared.add(holder)
   }
   return []
+}
+
+/**
+ * An attempt without borrowing makes more room than the request needs: where some of its own queue suffice when it
+ * borrows, all others stay.
+ */
+const withoutSpare = (request: PreemptionRequest, victims: ReadonlyArray<Victim>): ReadonlyArray<Victim> => {
+  const trial = new Trial(request)
+  let needed = victims
+  for (const { holder, reason } of victims) {
+    if (reason !== 'WithinQueue') continue
+    trial.take(holder, reason)
+    if (!trial.fits(true)) continue
+    trial.returnUnneeded(true)
+    needed = [...trial.out]
+    break
+  }
+  trial.undo()
+  return needed
 }
 
 /**
@@ -80,8 +100,5 @@ const turnedFor = (request: PreemptionRequest, holder: Holder): PreemptionReques
 }
 
 /** What is quickly asked before a search is made for a victim: nearly always it ends here. */
-const mayTake = (contest: Contest, holder: Holder): boolean => {
-  const { holdings, preemptor } = contest.request
-  if (!isEligible(contest, holder)) return false
-  return holder.queue === preemptor.queue || borrowsAny(holdings.tree, holder.queue, preemptor.wanted)
-}
+const mayTake = (contest: Contest, holder: Holder): boolean =>
+  contest.request.fairSharing === null ? couldTake(contest, holder) : couldTakeFairly(contest, holder)

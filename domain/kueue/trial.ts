@@ -29,6 +29,18 @@ export class Trial {
     this.victims.push({ holder, reason })
   }
 
+  /** False: not even with all of them out would it fit, since each frees at most what it uses. */
+  couldFit(candidates: Iterable<Holder>): boolean {
+    const { tree, preemptor } = this
+    const free = new Map(preemptor.usage.map(([one]) => [one, tree.available(preemptor.queue, one)]))
+    for (const { usage } of candidates)
+      for (const [one, amount] of usage) {
+        const known = free.get(one)
+        if (known !== undefined) free.set(one, known + amount)
+      }
+    return preemptor.usage.every(([one, amount]) => amount <= free.get(one)!)
+  }
+
   undo(): void {
     for (let victim = this.victims.pop(); victim !== undefined; victim = this.victims.pop())
       this.tree.add(victim.holder.queue, victim.holder.usage)

@@ -1,5 +1,5 @@
 import type { QuotaTree } from '../quota/quota-tree.ts'
-import { candidateOrder } from './candidate-order.ts'
+import { candidateOrder, inCandidateOrder } from './candidate-order.ts'
 import { compareShares, dominantShare, type DominantShare } from './dominant-share.ts'
 import type { Holder } from './holdings.ts'
 
@@ -10,18 +10,18 @@ import type { Holder } from './holdings.ts'
 export class VictimQueues {
   private readonly tree: QuotaTree
   private readonly preemptorQueue: number
-  /** Last first: the next is popped. */
+  /** In no order until the queue's turn comes; then last first, so that the next is popped. */
   private readonly left = new Map<number, Holder[]>()
+  private readonly ordered = new Set<number>()
   /** Children below which there are candidates, per cohort, in the order of their names. */
   private readonly branches = new Map<number, number[]>()
   private readonly root: number
   private readonly own = new Set<number>()
 
-  /** @param candidates in candidate order */
   constructor(tree: QuotaTree, preemptorQueue: number, candidates: ReadonlyArray<Holder>) {
     this.tree = tree
     this.preemptorQueue = preemptorQueue
-    for (const holder of candidates.toReversed()) {
+    for (const holder of candidates) {
       const known = this.left.get(holder.queue)
       if (known === undefined) this.left.set(holder.queue, [holder])
       else known.push(holder)
@@ -55,9 +55,10 @@ export class VictimQueues {
 
   /** The next candidate of a queue that `next` named, which is then no candidate any more. */
   pop(queue: number): Holder | undefined {
-    const holders = this.left.get(queue)
-    const holder = holders?.pop()
-    if (holders?.length === 0) this.drop(queue)
+    if (!this.left.has(queue)) return undefined
+    const holders = this.inOrder(queue)
+    const holder = holders.pop()
+    if (holders.length === 0) this.drop(queue)
     return holder
   }
 
@@ -88,7 +89,16 @@ export class VictimQueues {
   }
 
   private comesFirst(a: number, b: number): boolean {
-    return candidateOrder(this.preemptorQueue)(this.left.get(a)!.at(-1)!, this.left.get(b)!.at(-1)!) < 0
+    return candidateOrder(this.preemptorQueue)(this.inOrder(a).at(-1)!, this.inOrder(b).at(-1)!) < 0
+  }
+
+  private inOrder(queue: number): Holder[] {
+    const holders = this.left.get(queue)!
+    if (this.ordered.has(queue)) return holders
+    const sorted = inCandidateOrder(holders, this.preemptorQueue, (holder) => holder).reverse()
+    this.ordered.add(queue)
+    this.left.set(queue, sorted)
+    return sorted
   }
 
   private branchTo(queue: number): void {

@@ -64,7 +64,7 @@ const quotas = fc.tuple(quota('a', 'devices'), quota('a', 'memory'), quota('b', 
 const someQuotas = quotas.chain((all) => fc.constantFrom<ReadonlyArray<NodeQuota>>([], all.slice(0, 1), all))
 const weight = fc.constantFrom(1, 1, 1, 2, 0.5, 0)
 
-const policy: fc.Arbitrary<QueuePreemption> = fc.record({
+const anyPolicy: fc.Arbitrary<QueuePreemption> = fc.record({
   withinQueue: fc.constantFrom('never', 'lowerPriority', 'lowerOrNewerEqualPriority'),
   reclaimWithinCohort: fc.constantFrom('never', 'lowerPriority', 'any', 'any'),
   borrowWithinCohort: fc.constantFrom('never', 'lowerPriority'),
@@ -81,7 +81,9 @@ const anyTree: fc.Arbitrary<ReadonlyArray<QuotaNodeSpec>> = fc
     ...cohorts.map(([above, own, fairWeight], i) =>
       node('cohort', `c${i}`, i === 0 ? null : `c${above % i}`, own, fairWeight),
     ),
-    ...queues.map(([above, own, fairWeight], i) => node('queue', `q${i}`, `c${above % cohorts.length}`, own, fairWeight)),
+    ...queues.map(([above, own, fairWeight], i) =>
+      node('queue', `q${i}`, `c${above % cohorts.length}`, own, fairWeight),
+    ),
   ])
 
 interface Asked {
@@ -93,46 +95,75 @@ interface Asked {
   readonly evicting: boolean
 }
 
-const asked: fc.Arbitrary<Asked> = fc.record({
-  queue: fc.nat(4),
-  priority: fc.nat(2),
-  createdAt: fc.nat(6),
-  admittedAt: fc.nat(4),
-  amounts: fc.tuple(fc.nat(5), fc.constantFrom(0, 0, 1, 3), fc.constantFrom(0, 0, 2)),
-  evicting: fc.constant(false),
-})
+const asked = (amounts: fc.Arbitrary<Asked['amounts']>): fc.Arbitrary<Asked> =>
+  fc.record({
+    queue: fc.nat(4),
+    priority: fc.nat(2),
+    createdAt: fc.nat(6),
+    admittedAt: fc.nat(4),
+    amounts,
+    evicting: fc.constantFrom(false, false, false, true),
+  })
+
+const sharing = fc.constantFrom<PreemptionRequest['fairSharing']>(
+  null,
+  null,
+  ['lessThanOrEqualToFinalShare'],
+  ['lessThanInitialShare'],
+  ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'],
+  ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'],
+)
 
 /** Holdings that were admitted one after the other wherever they fitted, and a request that does not fit. */
-export const anyContest: fc.Arbitrary<Contested> = fc
-  .record({
-    specs: anyTree,
-    policies: fc.array(policy, { minLength: 5, maxLength: 5 }),
-    held: fc.array(asked, { minLength: 2, maxLength: 14 }),
-    pending: fc.array(asked, { minLength: 1, maxLength: 4 }),
-    fairSharing: fc.constantFrom<PreemptionRequest['fairSharing']>(
-      null,
-      null,
-      ['lessThanOrEqualToFinalShare'],
-      ['lessThanInitialShare'],
-      ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'],
-      ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'],
-    ),
-  })
-  .map(({ specs, policies, held, pending, fairSharing }): Contested | null => {
-    const tree = new QuotaTree(specs)
-    const holdings = new Holdings(tree)
-    const queues = specs.flatMap(({ kind }, number) => (kind === 'queue' ? [number] : []))
-    const holderOf = ({ queue, amounts, ...rest }: Asked, id: string): Holder => {
-      const usage: Usage = amounts.flatMap((amount, one) => (amount > 0 ? [[one, amount] as const] : []))
-      return { id, queue: queues[queue % queues.length]!, usage, ...rest }
-    }
-    held.forEach((one, i) => {
-      const candidate = holderOf(one, `h${i}`)
-      if (candidate.usage.length > 0 && asPreemptor(tree, candidate) === null) holdings.add(candidate)
+const contestOf = (
+  specs: fc.Arbitrary<ReadonlyArray<QuotaNodeSpec>>,
+  policy: fc.Arbitrary<QueuePreemption>,
+  amounts: fc.Arbitrary<Asked['amounts']>,
+  heldMax: number,
+): fc.Arbitrary<Contested> =>
+  fc
+    .record({
+      specs,
+      policies: fc.array(policy, { minLength: 5, maxLength: 5 }),
+      held: fc.array(asked(amounts), { minLength: 2, maxLength: heldMax }),
+      pending: fc.array(asked(amounts), { minLength: 1, maxLength: 4 }),
+      fairSharing: sharing,
     })
-    const preemptors = pending.map((one, i) => asPreemptor(tree, holderOf(one, `p${i}`)))
-    const preemptor = preemptors.find((one) => one !== null)
-    if (preemptor === undefined) return null
-    return { holdings, preemptor, preemptionOf: (queue) => policies[queues.indexOf(queue)]!, fairSharing }
-  })
-  .filter((contested) => contested !== null)
+    .map(({ specs, policies, held, pending, fairSharing }): Contested | null => {
+      const tree = new QuotaTree(specs)
+      const holdings = new Holdings(tree)
+      const queues = specs.flatMap(({ kind }, number) => (kind === 'queue' ? [number] : []))
+      const holderOf = ({ queue, amounts, ...rest }: Asked, id: string): Holder => {
+        const usage: Usage = amounts.flatMap((amount, one) => (amount > 0 ? [[one, amount] as const] : []))
+        return { id, queue: queues[queue % queues.length]!, usage, ...rest }
+      }
+      held.forEach((one, i) => {
+        const candidate = holderOf(one, `h${i}`)
+        if (candidate.usage.length > 0 && asPreemptor(tree, candidate) === null) holdings.add(candidate)
+      })
+      const preemptors = pending.map((one, i) => asPreemptor(tree, holderOf(one, `p${i}`)))
+      const preemptor = preemptors.find((one) => one !== null)
+      if (preemptor === undefined) return null
+      return { holdings, preemptor, preemptionOf: (queue) => policies[queues.indexOf(queue)]!, fairSharing }
+    })
+    .filter((contested) => contested !== null)
+
+export const anyContest = contestOf(
+  anyTree,
+  anyPolicy,
+  fc.tuple(fc.nat(5), fc.constantFrom(0, 0, 1, 3), fc.constantFrom(0, 0, 2)),
+  14,
+)
+
+/** One resource, one cohort that borrows a lot, policies that give everybody away: here searches go round in circles. */
+export const tightContest = contestOf(
+  fc
+    .tuple(fc.nat(8), fc.array(fc.tuple(fc.nat(3), weight), { minLength: 2, maxLength: 3 }))
+    .map(([shared, queues]) => [
+      node('cohort', 'c0', null, devices(shared)),
+      ...queues.map(([nominal, fairWeight], i) => node('queue', `q${i}`, 'c0', devices(nominal), fairWeight)),
+    ]),
+  fc.constant(evictsAnyone),
+  fc.tuple(fc.integer({ min: 1, max: 6 }), fc.constant(0), fc.constant(0)),
+  6,
+)
