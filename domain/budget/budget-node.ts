@@ -100,9 +100,14 @@ export const derive = (node: BudgetNode, clock: number): void => {
 }
 
 /** The node and all below it, parents first, siblings by name. */
-export function* within(node: BudgetNode): Generator<BudgetNode> {
-  yield node
-  for (const child of node.children) yield* within(child)
+export const within = (node: BudgetNode): ReadonlyArray<BudgetNode> => {
+  const found: BudgetNode[] = []
+  const visit = (each: BudgetNode): void => {
+    found.push(each)
+    each.children.forEach(visit)
+  }
+  visit(node)
+  return found
 }
 
 export const pathBelow = (parent: BudgetNode, name: string): string =>

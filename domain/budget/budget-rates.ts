@@ -101,7 +101,7 @@ export class BudgetRates {
 
   /** Derives every rate of a tree that has changed from what each node has of its own; all are settled. */
   addUp(own: ReadonlyMap<BudgetNode, OwnRates>): void {
-    const nodes = [...within(this.tree.root)]
+    const nodes = within(this.tree.root)
     for (const node of nodes) {
       node.lackingMs = lackingTime(node, this.clock)
       node.lackingSince = this.clock

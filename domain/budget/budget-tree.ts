@@ -39,8 +39,7 @@ export class BudgetTree {
   addPerson(leaf: BudgetNode, submitter: string, at: EpochMs): BudgetNode {
     const person = this.open(submitter, true, at)
     this.hang(person, leaf)
-    leaf.children.push(person)
-    leaf.children.sort(byName)
+    leaf.children.splice(placeOf(submitter, leaf.children), 0, person)
     person.share = personShare(leaf, submitter)
     this.byPath.set(person.path, person)
     return person
@@ -57,7 +56,11 @@ export class BudgetTree {
    * its parent.
    */
   rebuild(policies: ReadonlyArray<BudgetNodePolicy>, renamed: ReadonlyMap<string, string>, at: EpochMs): Rebuilt {
-    const before = [...within(this.root)].filter(({ parent }) => parent !== null)
+    const before = within(this.root).filter(({ parent }) => parent !== null)
+    // Names change as nodes are put in their new places.
+    const named = new Map(
+      within(this.root).map((node) => [node, new Map(node.children.map((child) => [child.name, child]))] as const),
+    )
     const asked = new Set<BudgetNode>()
     for (const path of renamed.values()) {
       const node = this.byPath.get(path)
@@ -72,10 +75,10 @@ export class BudgetTree {
       return from === undefined && asked.has(node) ? undefined : node
     }
     const place = (parent: BudgetNode, policy: Pick<BudgetNodePolicy, 'children' | 'persons'>): void => {
-      const previous = new Map(parent.children.map((child) => [child.name, child]))
+      const previous = named.get(parent)
       parent.persons = policy.persons
       parent.children = policy.children.map((each) => {
-        const found = find(pathBelow(parent, each.name), previous.get(each.name))
+        const found = find(pathBelow(parent, each.name), previous?.get(each.name))
         const child = found ?? this.open(each.name, false, at)
         if (found === undefined) opened.push(child)
         kept.add(child)
@@ -85,7 +88,7 @@ export class BudgetTree {
         place(child, each)
         return child
       })
-      if (policy.children.length === 0) this.keepPersons(parent, [...previous.values()], kept)
+      if (policy.children.length === 0) this.keepPersons(parent, [...(previous?.values() ?? [])], kept)
       parent.children.sort(byName)
     }
     place(this.root, { children: policies, persons: {} })
@@ -140,6 +143,17 @@ export class BudgetTree {
     this.nodes[node.number] = null
     this.free.push(node.number)
   }
+}
+
+/** Before the first sibling, in order of names, whose name is not smaller. */
+const placeOf = (name: string, siblings: ReadonlyArray<BudgetNode>): number => {
+  let [low, high] = [0, siblings.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (siblings[middle]!.name < name) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 const personShare = (leaf: BudgetNode, submitter: string): number =>

@@ -79,7 +79,7 @@ export const restoredTree = (snapshot: LedgerSnapshot): readonly [BudgetTree, Re
     node.persons = kept.persons
     node.allowance = kept.allowance ?? Infinity
     node.claims = kept.claims
-    node.window = BudgetWindow.restore(kept.window, snapshot.windowHours)
+    node.window = BudgetWindow.restore(kept.window)
     own.set(node, { held: kept.held, waiting: kept.waiting, idle: kept.idle })
   }
   tree.restoreFree(snapshot.freeNumbers)

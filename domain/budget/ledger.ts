@@ -83,7 +83,7 @@ export class BudgetLedger {
 
   /** Nodes that there are, siblings by name, parents first. */
   nodes(): ReadonlyArray<number> {
-    return [...within(this.tree.root)].map(({ number }) => number)
+    return within(this.tree.root).map(({ number }) => number)
   }
 
   /** @returns undefined where there is no such node: the policy names none, or the person is not open */
@@ -139,7 +139,7 @@ export class BudgetLedger {
     this.rates.addUp(own)
     const isNew = new Set(opened)
     return [
-      ...[...within(this.tree.root)].flatMap((node) => changesOf(node, isNew.has(node) ? undefined : before.get(node))),
+      ...within(this.tree.root).flatMap((node) => changesOf(node, isNew.has(node) ? undefined : before.get(node))),
       ...lapses.map((lapse) => ({ kind: 'removed' as const, ...lapse })),
     ]
   }
@@ -313,7 +313,7 @@ export class BudgetLedger {
 
   private closePersons(): void {
     const leaves = new Set<BudgetNode>()
-    for (const node of [...within(this.tree.root)]) {
+    for (const node of within(this.tree.root)) {
       if (!node.isPerson || node.claims > 0 || !node.window.isEmpty()) continue
       this.watch.onPersonClosed?.(this.lapseOf(node, node))
       this.tree.removePerson(node)

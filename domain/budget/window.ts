@@ -1,51 +1,55 @@
 import { bucketColumns, column, windowColumns } from './bucket.ts'
 
-/** Hours of the window that a snapshot writes once: how many of them in a row are the same, and what they hold. */
-export type HourRun = readonly [count: number, ...amounts: number[]]
+/** How many hours in a row are the same, and what each of them holds, by column. */
+export type HourRun = readonly [hours: number, ...amounts: number[]]
 
 export interface WindowSnapshot {
-  /** Oldest first; columns of the window. */
-  readonly hours: ReadonlyArray<HourRun>
+  /** Oldest first. */
+  readonly runs: ReadonlyArray<HourRun>
   readonly earlier: ReadonlyArray<number>
   readonly open: ReadonlyArray<number>
 }
 
+/** Sums of hours are kept in two parts, so that they stay exact: in such units, and what is left. */
+const sumUnit = 2 ** 26
+const runColumns = 1 + windowColumns
+
 /**
  * What one node was owed and charged over the window: closed hours, and the open one. A change of policy closes a
  * bucket within the hour; its parts leave the window together. The sums of the closed hours are kept, so that reading
- * costs the same however long the window is.
+ * costs the same however long the window is; hours in a row that are the same take the place of one.
  */
 export class BudgetWindow {
   /** The bucket that is open, by column. */
   readonly open = new Float64Array(bucketColumns)
   /** Buckets of the open hour that are closed. */
   private readonly earlier = new Float64Array(windowColumns)
-  /** Closed hours, a row each, round a circle of `size` rows. */
-  private closed = new Float64Array(0)
-  private size = 0
+  /** Runs of closed hours from `first` up to `end`, oldest first: how many hours, then what each holds. */
+  private runs = new Float64Array(2 * runColumns)
   private first = 0
-  private count = 0
-  /** No closed hour before this one, counted from the oldest, has credit left. */
+  private end = 0
+  /** Closed hours in all. */
+  private hours = 0
+  /** No run before this one has credit left. */
   private creditFrom = 0
-  private readonly sums: bigint[] = new Array<bigint>(windowColumns).fill(0n)
-  /** The same, rounded. */
-  private readonly roundedSums = new Float64Array(windowColumns)
+  /** Over the closed hours, by column: whole units first, then the rests. */
+  private readonly sums = new Float64Array(2 * windowColumns)
 
   /** Over the window, exactly. Not for credit. */
   total(of: number): bigint {
-    return this.sums[of]! + BigInt(this.earlier[of]! + this.open[of]!)
+    return this.exact(of, this.earlier[of]! + this.open[of]!)
   }
 
   /** Over the window, to 15 digits; 0 only for 0. */
   rounded(of: number): number {
-    return this.roundedSums[of]! + (this.earlier[of]! + this.open[of]!)
+    return this.closed(of) + (this.earlier[of]! + this.open[of]!)
   }
 
   /** Yield credit before its cap. */
   credit(): bigint {
-    const net = BigInt(this.openCredit() - this.open[column.unallocated]!)
-    const credit = this.sums[column.credit]! + BigInt(this.earlier[column.credit]!) + net
-    return credit > 0n ? credit : 0n
+    const credit = this.exact(column.credit, this.earlier[column.credit]!)
+    const net = credit + BigInt(this.openCredit() - this.open[column.unallocated]!)
+    return net > 0n ? net : 0n
   }
 
   /** Nothing was held or owed in it. */
@@ -56,61 +60,50 @@ export class BudgetWindow {
   /** Closes the open bucket within its hour. What it took beyond its entitlement comes off the oldest credit first. */
   closeBucket(): void {
     const { open, earlier } = this
-    let spent = open[column.unallocated]!
-    for (; spent > 0 && this.creditFrom < this.count; this.creditFrom++) {
-      const at = this.rowOf(this.creditFrom) + column.credit
-      const taken = Math.min(spent, this.closed[at]!)
-      this.closed[at]! -= taken
-      this.addToSum(column.credit, -taken)
-      spent -= taken
-      if (this.closed[at]! > 0) break
-    }
-    const credit = earlier[column.credit]! + this.openCredit()
+    const spent = this.spend(open[column.unallocated]!)
+    const credit = earlier[column.credit]! + this.openCredit() - spent
     for (let of = 0; of < windowColumns; of++) earlier[of]! += open[of]!
-    earlier[column.credit] = Math.max(0, credit - spent)
+    earlier[column.credit] = Math.max(0, credit)
     open.fill(0)
   }
 
   /** The hour ends; what is older than `hours` closed ones leaves the window. */
   closeHour(hours: number): void {
     this.closeBucket()
-    this.keep(hours - 1)
-    if (hours > 0) this.push(hours)
+    if (hours > 0) this.push(1, this.earlier)
+    this.keep(hours)
     this.earlier.fill(0)
   }
 
   /** Lets go of all but the newest closed hours. */
   keep(hours: number): void {
-    for (; this.count > Math.max(0, hours); this.count--) {
-      const row = this.rowOf(0)
-      for (let of = 0; of < windowColumns; of++) this.addToSum(of, -this.closed[row + of]!)
-      this.first = (this.first + 1) % this.size
-      this.creditFrom = Math.max(0, this.creditFrom - 1)
+    while (this.hours > hours) {
+      const run = this.first * runColumns
+      const gone = Math.min(this.hours - hours, this.runs[run]!)
+      for (let of = 0; of < windowColumns; of++) this.addToSum(of, this.runs[run + 1 + of]!, -gone)
+      this.hours -= gone
+      this.runs[run]! -= gone
+      if (this.runs[run] === 0) this.first++
     }
+    this.creditFrom = Math.max(this.creditFrom, this.first)
   }
 
   toJSON(): WindowSnapshot {
-    const hours: [number, ...number[]][] = []
-    for (let hour = 0; hour < this.count; hour++) {
-      const row = this.rowOf(hour)
-      const amounts = [...this.closed.subarray(row, row + windowColumns)]
-      const run = hours.at(-1)
-      if (run !== undefined && amounts.every((amount, of) => amount === run[of + 1])) run[0]++
-      else hours.push([1, ...amounts])
+    const runs: [number, ...number[]][] = []
+    for (let i = this.first; i < this.end; i++) {
+      const [hours = 0, ...amounts] = this.runs.subarray(i * runColumns, (i + 1) * runColumns)
+      const last = runs.at(-1)
+      if (last !== undefined && amounts.every((amount, of) => amount === last[of + 1])) last[0] += hours
+      else runs.push([hours, ...amounts])
     }
-    return { hours, earlier: [...this.earlier], open: [...this.open] }
+    return { runs, earlier: [...this.earlier], open: [...this.open] }
   }
 
-  /** @param hours at least as many as the snapshot has */
-  static restore(snapshot: WindowSnapshot, hours: number): BudgetWindow {
+  static restore({ runs, earlier, open }: WindowSnapshot): BudgetWindow {
     const window = new BudgetWindow()
-    for (const [count, ...amounts] of snapshot.hours)
-      for (let i = 0; i < count; i++) {
-        window.earlier.set(amounts)
-        window.push(hours)
-      }
-    window.earlier.set(snapshot.earlier)
-    window.open.set(snapshot.open)
+    for (const [hours, ...amounts] of runs) window.push(hours, Float64Array.from(amounts))
+    window.earlier.set(earlier)
+    window.open.set(open)
     return window
   }
 
@@ -118,34 +111,84 @@ export class BudgetWindow {
     return this.open[column.entitled]! - this.open[column.owed]!
   }
 
-  /** Makes a closed hour of `earlier`. */
-  private push(hours: number): void {
-    if (this.count === this.size) this.grow(Math.min(hours, Math.max(8, 2 * this.size)))
-    const row = this.rowOf(this.count++)
-    for (let of = 0; of < windowColumns; of++) {
-      this.closed[row + of] = this.earlier[of]!
-      this.addToSum(of, this.earlier[of]!)
-    }
+  private closed(of: number): number {
+    return this.sums[of]! * sumUnit + this.sums[windowColumns + of]!
   }
 
-  private grow(size: number): void {
-    const closed = new Float64Array(size * windowColumns)
-    for (let hour = 0; hour < this.count; hour++) {
-      const row = this.rowOf(hour)
-      closed.set(this.closed.subarray(row, row + windowColumns), hour * windowColumns)
+  private exact(of: number, more: number): bigint {
+    const rounded = this.closed(of) + more
+    if (rounded <= Number.MAX_SAFE_INTEGER) return BigInt(rounded)
+    return BigInt(this.sums[of]!) * BigInt(sumUnit) + BigInt(this.sums[windowColumns + of]!) + BigInt(more)
+  }
+
+  private addToSum(of: number, amount: number, times: number): void {
+    const units = Math.floor(amount / sumUnit)
+    this.sums[of]! += units * times
+    this.sums[windowColumns + of]! += (amount - units * sumUnit) * times
+  }
+
+  /** Takes so much off the credit of the closed hours, oldest first. @returns what they did not have */
+  private spend(amount: number): number {
+    let left = amount
+    while (left > 0 && this.creditFrom < this.end) {
+      const run = this.creditFrom * runColumns
+      const hours = this.runs[run]!
+      const each = this.runs[run + 1 + column.credit]!
+      const emptied = each === 0 ? hours : Math.min(hours, (left - (left % each)) / each)
+      if (emptied < hours) this.split(this.creditFrom, emptied > 0 ? emptied : 1)
+      const taken = emptied > 0 ? each : left
+      this.takeCredit(this.creditFrom, taken)
+      left -= taken * Math.max(1, emptied)
+      if (emptied > 0) this.creditFrom++
     }
-    this.closed = closed
+    return left
+  }
+
+  /** Off the credit of each hour of a run. */
+  private takeCredit(run: number, amount: number): void {
+    const at = run * runColumns
+    this.runs[at + 1 + column.credit]! -= amount
+    this.addToSum(column.credit, amount, -this.runs[at]!)
+  }
+
+  /** Makes a run of its own of the first hours of one. */
+  private split(run: number, hours: number): void {
+    if (this.runs[run * runColumns] === hours) return
+    const at = this.makeRoom(run)
+    this.runs.copyWithin((at + 1) * runColumns, at * runColumns, this.end * runColumns)
+    this.end++
+    this.runs[at * runColumns] = hours
+    this.runs[(at + 1) * runColumns]! -= hours
+  }
+
+  private push(hours: number, amounts: Float64Array): void {
+    const { runs, end } = this
+    for (let of = 0; of < windowColumns; of++) this.addToSum(of, amounts[of]!, hours)
+    this.hours += hours
+    const last = (end - 1) * runColumns
+    if (end > this.first && amounts.every((amount, of) => amount === runs[last + 1 + of])) {
+      runs[last]! += hours
+      this.creditFrom = Math.min(this.creditFrom, end - 1)
+      return
+    }
+    this.makeRoom(end)
+    this.runs[this.end * runColumns] = hours
+    this.runs.set(amounts, this.end * runColumns + 1)
+    this.end++
+  }
+
+  /** For one more run. @returns where the given one is then */
+  private makeRoom(run: number): number {
+    if ((this.end + 1) * runColumns <= this.runs.length) return run
+    const kept = this.runs.subarray(this.first * runColumns, this.end * runColumns)
+    const isHalfEmpty = 2 * kept.length <= this.runs.length
+    const runs = isHalfEmpty ? this.runs : new Float64Array(2 * this.runs.length)
+    runs.set(kept)
+    this.runs = runs
+    const moved = this.first
     this.first = 0
-    this.size = size
-  }
-
-  private rowOf(hour: number): number {
-    return ((this.first + hour) % this.size) * windowColumns
-  }
-
-  private addToSum(of: number, amount: number): void {
-    if (amount === 0) return
-    this.sums[of]! += BigInt(amount)
-    this.roundedSums[of] = Number(this.sums[of]!)
+    this.end -= moved
+    this.creditFrom -= moved
+    return run - moved
   }
 }
