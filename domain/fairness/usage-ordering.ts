@@ -215,7 +215,7 @@ export class UsageOrdering {
 
   private changed(ledger: Ledger): void {
     ledger.known = null
-    if (this.headsSample === this.sample) this.heads.moved(ledger.name)
+    this.heads.moved(ledger.name)
   }
 
   private ledger(name: string): Ledger {
