@@ -1,5 +1,6 @@
 import { assert } from '../kernel/decider.ts'
 import { wholeGpu } from '../kernel/units.ts'
+import { defaultTopologyLevels } from '../policy/allocation-policy.ts'
 import type { LeasePart, NodeHealth, NodeRegistered } from '../planner/cell-event.ts'
 import type { FleetTopology } from '../topology/fleet-topology.ts'
 import { partOf } from '../workload/request.ts'
@@ -56,8 +57,8 @@ export class Fleet {
   registrations = 0
   /** Counts what was taken over from another fleet: versions of before say nothing of what is there now. */
   copies = 0
-  /** Of the topology, from coarse to fine, above the node; null: the domain that each node is registered with. */
-  levels: ReadonlyArray<string> | null = null
+  /** Of the topology, from coarse to fine, above the node. */
+  levels = defaultTopologyLevels
   /** Room of the domains; null: not asked for yet. */
   topology: FleetTopology | null = null
 
@@ -65,10 +66,9 @@ export class Fleet {
     return this.numberOf.get(name)
   }
 
-  /** Says in which levels domains lie, as the policy does; undefined: it says nothing. */
-  setLevels(levels: ReadonlyArray<string> | undefined): void {
-    if (JSON.stringify(levels) === JSON.stringify(this.levels ?? undefined)) return
-    this.levels = levels ?? null
+  setLevels(levels: ReadonlyArray<string>): void {
+    if (JSON.stringify(levels) === JSON.stringify(this.levels)) return
+    this.levels = levels
     this.registrations++
   }
 
@@ -149,7 +149,7 @@ export class Fleet {
   /** Makes this fleet hold what the other holds; its nodes are taken over, not copied. */
   copyFrom(other: Fleet): void {
     for (let node = this.nodes.length; node < other.nodes.length; node++) this.register(other.nodes[node]!)
-    this.setLevels(other.levels ?? undefined)
+    this.setLevels(other.levels)
     this.copies++
     this.health = other.health.slice()
     this.cpuFree.set(other.cpuFree)

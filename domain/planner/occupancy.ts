@@ -164,11 +164,12 @@ export const keepOnly = (cell: Cell, workload: Workload, run: Run, parts: Run['p
 }
 
 /** A place that was kept for it is free for anybody. */
-export const dropPlace = (cell: Cell, { id }: Workload): void => {
-  const place = cell.places.get(id)
+export const dropPlace = (cell: Cell, workload: Workload): void => {
+  const place = cell.places.get(workload.id)
   if (place === undefined) return
   place.release(cell.fleet)
-  cell.places.delete(id)
+  cell.places.delete(workload.id)
+  if (workload.account !== null) cell.books?.count(workload, place.parts, -1)
   for (const { node } of place.parts) cell.freed.add(node)
   refresh(cell, place.parts)
 }

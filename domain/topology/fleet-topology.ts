@@ -29,8 +29,8 @@ interface Kept {
 const keptDomainsMax = 4_194_304
 const keptShapesMax = 512
 
-/** Where a policy names no levels: what nodes are registered with. */
-const soleLevel = 'domain'
+/** A level that nodes are registered with: their `domain`. */
+const registeredLevel = 'domain'
 
 /**
  * Places gangs whose requests name levels. What each domain has room for is kept per shape: where a node has changed,
@@ -119,7 +119,7 @@ export class FleetTopology {
     const { fleet } = this
     if (this.registrations === fleet.registrations) return
     this.registrations = fleet.registrations
-    const levels = fleet.levels ?? [soleLevel]
+    const { levels } = fleet
     this.tree = new LevelTree(
       [...levels, nodeLevel],
       fleet.nodes.map((spec) => [...levels.map((level) => domainOf(spec, level)), spec.node]),
@@ -168,7 +168,7 @@ const nowhere: LargestDomain = { level: null, path: [], devices: 0 }
 /** A node that names no domain of a level is a domain of its own there. */
 const domainOf = ({ domain, node, topology }: NodeSpec, level: string): string => {
   const named = topology !== undefined && Object.hasOwn(topology, level) ? topology[level] : undefined
-  return named ?? (level === soleLevel ? domain : null) ?? unnamed + node
+  return named ?? (level === registeredLevel ? domain : null) ?? unnamed + node
 }
 
 /** Devices of the node that the gang could take, were it larger than it is. */

@@ -10,7 +10,7 @@ export const nodeLevel = 'node'
  * In which domains of a level the devices lie together: all of them (`required`), all of them if that can be had
  * (`preferred`, else the next coarser level), or by `sliceSize` in one domain of `sliceLevel`. At most one of the first
  * two is there, the last two are there together, and the slices divide the devices. Levels are the policy's
- * `topologyLevels`, `domain` where it names none, and `node`.
+ * `topologyLevels`, and `node`.
  */
 export interface TopologyRequest {
   readonly preferred?: string

@@ -7,6 +7,7 @@ import { Placer } from '../../../domain/fleet/placer.ts'
 import { ShapeTable } from '../../../domain/fleet/shape.ts'
 import { canPlace, largestSpanning } from '../../../domain/fleet/spanning.ts'
 import { topologyOf } from '../../../domain/topology/fleet-topology.ts'
+import { defaultTopologyLevels } from '../../../domain/policy/allocation-policy.ts'
 import { partOf, type PlacementRequest, type TopologyRequest } from '../../../domain/workload/request.ts'
 import { anyNode, anyRequest, nodeOf, requestOf } from '../../support/arbitrary-fleet.ts'
 
@@ -249,7 +250,7 @@ describe('the levels of a fleet', () => {
   it('should be those of the policy, whenever it is activated', () => {
     const placing = new Placing([nodeOf('n1', 4, rack('r1')), nodeOf('n2', 4, rack('r1'))])
     expect(placing.find(request)).toHaveLength(2)
-    placing.fleet.setLevels(undefined)
+    placing.fleet.setLevels(defaultTopologyLevels)
     expect(placing.find(request)).toBeNull()
     expect(topologyOf(placing.fleet).faultOf(placing.shape(request))).toBe('no-such-level')
     placing.fleet.setLevels(levels)
@@ -257,7 +258,7 @@ describe('the levels of a fleet', () => {
   })
   it('should be the domain that nodes are registered with where the policy names none', () => {
     const placing = new Placing(['x', 'y', 'x'].map((domain, i) => nodeOf(`n${i}`, 4, { domain })))
-    placing.fleet.setLevels(undefined)
+    placing.fleet.setLevels(defaultTopologyLevels)
     const inDomain = { ...request, topology: { required: 'domain' } }
     expect(placing.find(inDomain)?.map(({ node }) => node)).toEqual([0, 2])
   })
