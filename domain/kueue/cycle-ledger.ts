@@ -49,7 +49,7 @@ export class CycleLedger {
   take({ victims }: Nomination): void {
     for (const { holder } of victims) {
       this.taken.add(holder)
-      const root = this.rootOf(holder.queue)
+      const root = this.context.holdings.rootOf(holder.queue)
       const known = this.takenByRoot.get(root)
       if (known === undefined) this.takenByRoot.set(root, [holder])
       else known.push(holder)
@@ -87,13 +87,6 @@ export class CycleLedger {
   }
 
   private takenFrom(queue: number): ReadonlyArray<Holder> {
-    return this.takenByRoot.get(this.rootOf(queue)) ?? []
-  }
-
-  private rootOf(node: number): number {
-    const { parent } = this.tree
-    let root = node
-    while (parent[root]! >= 0) root = parent[root]!
-    return root
+    return this.takenByRoot.get(this.context.holdings.rootOf(queue)) ?? []
   }
 }

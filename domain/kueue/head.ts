@@ -28,5 +28,6 @@ export interface Head {
   readonly accepts: (podSet: number, flavor: string) => boolean
   /** Goes before all others: it waits for those who were evicted for it. */
   readonly isPreemptor: boolean
-  readonly subQueue?: { readonly name: string; readonly usage: number }
+  /** Heads of one queue that have the same ask for the same, and are accepted by the same flavors; absent: unknown. */
+  readonly likeness?: string
 }

@@ -4,6 +4,7 @@ import type { CycleOrder } from './cycle-order.ts'
 import { assignFlavors } from './flavor-assigner.ts'
 import type { Head } from './head.ts'
 import type { Holder, Holdings } from './holdings.ts'
+import type { NominationMemo } from './nomination-memo.ts'
 import { searchCounts } from './partial-admission.ts'
 import type { Placement, Placer } from './placer.ts'
 import type { PreemptionOutlook, PreemptionRequest, Victim } from './preemption-request.ts'
@@ -25,6 +26,8 @@ export interface CycleContext {
   readonly settings: CycleSettings
   /** Null: quota is all that counts. */
   readonly placer: Placer | null
+  /** Kept from cycle to cycle; absent: every head is looked at anew. */
+  readonly memo?: NominationMemo
 }
 
 /** What a head could get. */
@@ -47,15 +50,24 @@ export interface SecondLook {
 
 /** With fewer replicas where all of them get neither room nor victims. */
 export const nominate = (context: CycleContext, head: Head, second: SecondLook | null = null): Nomination => {
-  const full = attempt(
-    context,
-    head,
-    head.podSets.map(({ count }) => count),
-    second,
-  )
+  const { holdings, rulesOf, memo, placer } = context
+  if (memo === undefined || second !== null) return search(context, head, second)
+  const newer = rulesOf(head.queue).preemption.withinQueue === 'lowerOrNewerEqualPriority'
+  const known = memo.recall(holdings, head, newer)
+  if (known !== undefined) return { head, assignment: known, victims: [], placement: null }
+  const found = search(context, head, null)
+  // Where nodes matter too, something may change that the holdings know nothing of.
+  const lasts = placer === null || !isPlaced(placer, head, found.assignment)
+  if (lasts && !isPromising(found)) memo.remember(holdings, head, newer, found.assignment)
+  return found
+}
+
+const search = (context: CycleContext, head: Head, second: SecondLook | null): Nomination => {
+  const counts = head.podSets.map(({ count }) => count)
+  const full = attempt(context, head, counts, second)
   if (isPromising(full) || !context.settings.partialAdmission) return full
-  const shrunk = searchCounts(head.podSets, (counts) => {
-    const nomination = attempt(context, head, counts, second)
+  const shrunk = searchCounts(head.podSets, (fewer) => {
+    const nomination = attempt(context, head, fewer, second)
     return isPromising(nomination) ? nomination : null
   })
   return shrunk ?? full
