@@ -209,10 +209,10 @@ it('should refuse to go back in time, and to end what did not begin', () => {
 
 it('should not take a node that moved away for the sibling whose name it has now', () => {
   const ledger = ledgerOf(node('a', 1, [node('x', 1), node('y', 1)]), node('b', 1))
-  const y = ledger.node('a/y')!
-  ledger.hold(y, 1000, 0 as EpochMs)
-  const moved = policyOf(node('0', 1, [node('y', 1)]), node('a', 1, [node('y', 1)]), node('b', 1))
-  ledger.setTree(moved, 'v2', 1000 as EpochMs, new Map([['0/y', 'a/x']]))
-  expect(ledger.node('a/y')).toBe(y)
-  expect(ledger.read(y)).toMatchObject({ held: 1000, charged: 1_000_000n })
+  const x = ledger.node('a/x')!
+  ledger.hold(x, 1000, 0 as EpochMs)
+  const moved = policyOf(node('0', 1, [node('x', 1)]), node('a', 1, [node('x', 1)]), node('b', 1))
+  ledger.setTree(moved, 'v2', 1000 as EpochMs, new Map([['0/x', 'a/y']]))
+  expect(ledger.node('a/x')).toBe(x)
+  expect(ledger.read(x)).toMatchObject({ held: 1000, charged: 1_000_000n })
 })
