@@ -1,4 +1,11 @@
-import type { FlavorFungibility, QueuePreemption } from '../policy/quota-policy.ts'
+import type { QueuePolicy } from '../policy/allocation-policy.ts'
+import {
+  defaultFungibility,
+  defaultPreemption,
+  quotaResources,
+  type FlavorFungibility,
+  type QueuePreemption,
+} from '../policy/quota-policy.ts'
 import type { QuotaTree } from '../quota/quota-tree.ts'
 
 /** A flavor of a resource group; `flavorResources` beside the group's resources, -1 where nobody has quota for it. */
@@ -41,3 +48,27 @@ export const resourceGroups = (
       flavorResources: resources.map((resource) => tree.flavorResource(name, resource) ?? -1),
     })),
   }))
+
+/**
+ * What a policy says of a queue: accelerators in the order of its quotas, one for all resources of a pod set. A resource
+ * that the queue states no quota of, and a queue that states none at all, is not limited.
+ */
+export const queueRulesOf = (tree: QuotaTree, policy: QueuePolicy): QueueRules => {
+  const { name, ordering, quotas = [], preemption = defaultPreemption, fungibility = defaultFungibility } = policy
+  const queue = tree.node('queue', name)
+  const numberOf = (accelerator: string, resource: string): number => {
+    const flavorResource = tree.flavorResource(accelerator, resource)
+    return flavorResource !== undefined && tree.lists(queue, flavorResource) ? flavorResource : -1
+  }
+  const flavors = quotas.map(({ accelerator }) => ({
+    name: accelerator,
+    flavorResources: quotaResources.map((resource) => numberOf(accelerator, resource)),
+  }))
+  return {
+    groups: flavors.length === 0 ? [] : [{ resources: quotaResources, flavors }],
+    preemption,
+    fungibility,
+    ordering: ordering === 'fifo' ? 'strictFifo' : 'bestEffortFifo',
+    undeclared: 'ignored',
+  }
+}
