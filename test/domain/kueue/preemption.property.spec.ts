@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { compareShares, dominantShare, type DominantShare } from '../../../domain/kueue/dominant-share.ts'
 import type { Holder } from '../../../domain/kueue/holdings.ts'
 import { findVictims, type PreemptionRequest, type Victim } from '../../../domain/kueue/preemption.ts'
+import type { QuotaTree } from '../../../domain/quota/quota-tree.ts'
 import { anyContest, asPreemptor, tightContest, type Contested } from './contested-quota.ts'
 
 const runs = { numRuns: 4000 }
@@ -75,6 +77,38 @@ it('should take nobody who could be left out, when safe', () => {
       }
     }),
     runs,
+  )
+})
+
+/** Of the node below the lowest common ancestor of two queues that the first is in. */
+const sideShare = (tree: QuotaTree, queue: number, other: number): DominantShare => {
+  const common = tree.commonAncestor(queue, other)
+  let side = queue
+  while (tree.parent[side] !== common) side = tree.parent[side]!
+  return dominantShare(tree, side)
+}
+
+it('should take by shares only whom the shares give away in the end, when safe', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyContest, tightContest), (contested) => {
+      const { holdings, preemptor } = contested
+      const { tree } = holdings
+      const { queue, usage } = preemptor
+      const victims = findVictims({ ...contested, loops: 'safe' })
+      without(contested, victims, () => {
+        tree.add(queue, usage)
+        for (const { holder, reason } of victims) {
+          if (reason !== 'FairShareInCohort') continue
+          const [own, after] = [sideShare(tree, queue, holder.queue), sideShare(tree, holder.queue, queue)]
+          tree.add(holder.queue, holder.usage)
+          const before = sideShare(tree, holder.queue, queue)
+          tree.remove(holder.queue, holder.usage)
+          expect(compareShares(own, before) < 0 || compareShares(own, after) <= 0).toBe(true)
+        }
+        tree.remove(queue, usage)
+      })
+    }),
+    { numRuns: 10_000 },
   )
 })
 
