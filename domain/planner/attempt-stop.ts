@@ -10,6 +10,7 @@ import type {
   CommandConcluded,
   CommandIssued,
   LeaseShrunk,
+  PlaceReleased,
   NodeHealth,
   NodeHealthChanged,
   PolicyActivated,
@@ -27,10 +28,17 @@ export const cancel = ({ at, data }: CancelRequested, cell: Cell): Decided => {
   if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: data.workload })
   const { id, run } = workload
   if (run?.commanded !== true)
-    return E.right([{ type: 'WorkloadCancelled', at, data: { rule: 'workload', workload: id } }])
+    return E.right([
+      ...withdrawn(cell, workload, at),
+      { type: 'WorkloadCancelled', at, data: { rule: 'workload', workload: id } },
+    ])
   if (run.open?.verb === 'cancel') return repeated
   return E.right([issued(cell, workload, run, at, { verb: 'cancel', because: 'cancel-requested' })])
 }
+
+/** The place that is kept for it, if there is one, is kept no longer. */
+export const withdrawn = ({ places }: Cell, { id }: Workload, at: EpochMs): ReadonlyArray<PlaceReleased> =>
+  places.has(id) ? [{ type: 'PlaceReleased', at, data: { because: 'withdrawn', rule: 'workload', workload: id } }] : []
 
 /** What follows from what an adapter says, or from its silence. */
 export const conclude = (input: CommandConcluded, cell: Cell): Decided => {

@@ -1,6 +1,4 @@
-import type { BudgetChange, Lapse } from '../budget/budget-change.ts'
 import { BudgetLedger } from '../budget/ledger.ts'
-import type { LedgerSnapshot } from '../budget/ledger-snapshot.ts'
 import type { Fleet, Placement } from '../fleet/fleet.ts'
 import { Schedulable } from '../fleet/schedulable.ts'
 import type { Shape } from '../fleet/shape.ts'
@@ -11,6 +9,8 @@ import { budgetNodes } from '../policy/budget-node-path.ts'
 import type { BudgetPolicy } from '../policy/budget-policy.ts'
 import { defaultFairTree } from '../policy/quota-policy.ts'
 import { UnitTable } from '../policy/unit-table.ts'
+import { Allowances } from './allowances.ts'
+import { fromUntold, toUntold, watchOf, type BooksSnapshot, type Untold } from './books-snapshot.ts'
 import { LineSet } from './line-set.ts'
 import { QuotaBook } from './quota-book.ts'
 import {
@@ -22,6 +22,7 @@ import {
   type Tenure,
 } from './serving-order.ts'
 import { heldMilli, Tallies } from './tallies.ts'
+import type { Line } from './line.ts'
 import type { Workload } from './workload.ts'
 
 /** Where a workload's time is charged while it waits or runs. */
@@ -31,14 +32,10 @@ export interface Account {
   /** Milli-units: of its lease, or of the one it waits for. */
   readonly rate: number
   readonly path: string
+  /** While it waits: whether it is demand. */
+  readonly isCounted: boolean
   /** While it runs. */
   readonly tenure: Tenure | null
-}
-
-export interface BooksSnapshot {
-  readonly ledger: LedgerSnapshot
-  readonly order: OrderSnapshot
-  readonly untold: ReadonlyArray<object>
 }
 
 /**
@@ -59,8 +56,9 @@ export class Books {
   /** By the person's node; none without lines. */
   readonly lines = new Map<number, LineSet>()
   /** What the ledger did that no event has told yet. */
-  readonly untold: (BudgetChange | Lapse)[]
+  readonly untold: Untold[]
   private readonly fleet: Fleet
+  private readonly allowances: Allowances
 
   private constructor(
     fleet: Fleet,
@@ -76,6 +74,7 @@ export class Books {
     this.units = new UnitTable(policy)
     this.schedulable = new Schedulable(fleet, (model) => this.units.milliUnits(model))
     this.quota = new QuotaBook(policy, this.units)
+    this.allowances = new Allowances(policy, this)
     this.setTotal()
   }
 
@@ -87,6 +86,7 @@ export class Books {
     if (closed !== null) untold.push(...ledger.setTree(budgetsOf(policy), version, from))
     const books = new Books(fleet, policy, { ledger, untold }, closed?.order.snapshot() ?? null)
     ledger.setCapacity(books.schedulable.totals.milliUnits, from)
+    books.allowances.apply()
     return books
   }
 
@@ -110,8 +110,10 @@ export class Books {
   putBack(workload: Workload, account: Account): void {
     workload.account = account
     const { run } = workload
-    if (run === null) this.line(workload, account.node)
-    else {
+    if (run === null) {
+      this.line(workload, account.node)
+      workload.line!.isDemand = account.isCounted
+    } else {
       this.noteRuns(workload, account.node)
       this.count(workload, run.parts, 1)
       if (!run.preemptible) this.tallies.firmMilli += heldMilli(run.parts)
@@ -123,9 +125,25 @@ export class Books {
     this.advance(at)
     const rate = this.waitingRate(workload.shape)
     const node = this.personOf(workload, path)
-    this.ledger.wait(node, rate, this.ledger.at)
-    workload.account = { node, rate, path, tenure: null }
+    workload.account = { node, rate, path, isCounted: false, tenure: null }
     this.line(workload, node)
+    this.demand(workload, workload.line!.isDemand)
+  }
+
+  /** Whether those of the line count as demand: what never could start as things stand does not. */
+  setDemand(line: Line, isDemand: boolean, at: EpochMs): void {
+    if (line.isDemand === isDemand) return
+    this.advance(at)
+    line.isDemand = isDemand
+    for (let one = line.first; one !== null; one = line.atOrAfter(one.slot + 1)) this.demand(one, isDemand)
+  }
+
+  private demand(workload: Workload, isCounted: boolean): void {
+    const account = workload.account!
+    if (account.isCounted === isCounted) return
+    if (isCounted) this.ledger.wait(account.node, account.rate, this.ledger.at)
+    else this.ledger.unwait(account.node, account.rate, this.ledger.at)
+    workload.account = { ...account, isCounted }
   }
 
   /** It waits no more. */
@@ -136,7 +154,7 @@ export class Books {
     const lines = this.lines.get(account.node)!
     lines.remove(workload)
     if (lines.size === 0) this.lines.delete(account.node)
-    this.ledger.unwait(account.node, account.rate, this.ledger.at)
+    this.demand(workload, false)
     workload.account = null
   }
 
@@ -148,7 +166,7 @@ export class Books {
     this.ledger.hold(node, rate, this.ledger.at)
     const tenure = this.tenureOf(workload, node, rate, parts)
     this.order.started(tenure, this.ledger.at)
-    workload.account = { node, rate, path, tenure }
+    workload.account = { node, rate, path, isCounted: false, tenure }
     this.noteRuns(workload, node)
     this.count(workload, parts, 1)
     if (!preemptible) this.tallies.firmMilli += heldMilli(parts)
@@ -190,24 +208,30 @@ export class Books {
   }
 
   /** As if it ran there already, while a pass looks on; `waitAgain` takes that back. */
-  runInstead(workload: Workload, parts: Placement['parts']): void {
-    const { node, rate } = workload.account!
+  runInstead(workload: Workload, parts: Placement['parts'], preemptible: boolean): void {
+    const { isCounted, node, rate } = workload.account!
     const held = this.rateOf(workload.shape, parts)
     this.ledger.hold(node, held, this.ledger.at)
-    this.ledger.unwait(node, rate, this.ledger.at)
+    if (isCounted) this.ledger.unwait(node, rate, this.ledger.at)
     this.order.started(this.tenureOf(workload, node, held, parts), this.ledger.at)
     this.count(workload, parts, 1)
-    if (!workload.terms.preemption.tolerated) this.tallies.firmMilli += heldMilli(parts)
+    if (!preemptible) this.tallies.firmMilli += heldMilli(parts)
   }
 
-  waitAgain(workload: Workload, parts: Placement['parts']): void {
-    const { node, rate } = workload.account!
+  waitAgain(workload: Workload, parts: Placement['parts'], preemptible: boolean): void {
+    const { isCounted, node, rate } = workload.account!
     this.count(workload, parts, -1)
-    if (!workload.terms.preemption.tolerated) this.tallies.firmMilli -= heldMilli(parts)
+    if (!preemptible) this.tallies.firmMilli -= heldMilli(parts)
     const held = this.rateOf(workload.shape, parts)
     this.order.undone(this.tenureOf(workload, node, held, parts), this.ledger.at)
-    this.ledger.wait(node, rate, this.ledger.at)
+    if (isCounted) this.ledger.wait(node, rate, this.ledger.at)
     this.ledger.release(node, held, this.ledger.at)
+  }
+
+  /** A place is kept for it: caps and quota count it as if it ran there. */
+  count(workload: Workload, parts: Placement['parts'], sign: 1 | -1): void {
+    this.tallies.add(workload, sign * heldMilli(parts), this.upwards(workload.account!.node))
+    this.quota.count(workload, this.fleet, parts, sign)
   }
 
   setIdle(workload: Workload, idle: boolean, at: EpochMs): void {
@@ -227,6 +251,7 @@ export class Books {
     this.advance(at)
     this.ledger.setCapacity(milliUnits, this.ledger.at)
     this.setTotal()
+    this.allowances.apply()
   }
 
   /** Never back: what is told late is counted from when it is told. */
@@ -295,6 +320,7 @@ export class Books {
     assert(leaf !== undefined, 'the ledger has every leaf of the policy')
     const person = this.ledger.openPerson(leaf, workload.terms.submitter, this.ledger.at)
     this.order.opened(person)
+    this.allowances.opened(person)
     return person
   }
 
@@ -307,11 +333,6 @@ export class Books {
   private setTotal(): void {
     const { cpuMilli, devicesMilli, hostMemoryMib } = this.schedulable.totals
     this.order.setTotal([devicesMilli, cpuMilli, hostMemoryMib])
-  }
-
-  private count(workload: Workload, parts: Placement['parts'], sign: 1 | -1): void {
-    this.tallies.add(workload, sign * heldMilli(parts), this.upwards(workload.account!.node))
-    this.quota.count(workload, this.fleet, parts, sign)
   }
 }
 
@@ -336,23 +357,3 @@ const budgetsOf = ({ budgets }: AllocationPolicy): BudgetPolicy => {
   assert(budgets !== undefined, 'books are kept by a budget tree')
   return budgets
 }
-
-const watchOf = (untold: (BudgetChange | Lapse)[]) => ({
-  onPersonClosed: (lapse: Lapse): void => {
-    untold.push(lapse)
-  },
-})
-
-type Untold = BudgetChange | Lapse
-const amounts = ['owed', 'charged', 'debt', 'credit'] as const
-
-/** JSON has no integers as large as these. */
-const toUntold = (told: Untold): object =>
-  'owed' in told ? { ...told, ...Object.fromEntries(amounts.map((key) => [key, String(told[key])])) } : told
-const fromUntold = (told: object): Untold =>
-  'owed' in told
-    ? ({
-        ...told,
-        ...Object.fromEntries(amounts.map((key) => [key, BigInt((told as Record<string, string>)[key]!)])),
-      } as Untold)
-    : (told as Untold)

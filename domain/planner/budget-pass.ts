@@ -5,7 +5,7 @@ import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import { sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
-import type { ClassPolicy } from '../policy/budget-policy.ts'
+import { defaultClass, type ClassPolicy } from '../policy/budget-policy.ts'
 import type { Books } from './books.ts'
 import { budgetHeld } from './budget-held.ts'
 import type { Cell } from './cell.ts'
@@ -73,15 +73,15 @@ export class BudgetPass extends PassBoard {
   }
 
   override undo(): void {
-    const { fleet } = this.cell
-    for (const place of this.newPlaces) place.release(fleet)
-    for (const [workload, { parts }] of [...this.started].reverse()) this.books.waitAgain(workload, parts)
+    for (const place of this.newPlaces) this.keep(place, false)
+    for (const [workload, { parts }] of [...this.started].reverse())
+      this.books.waitAgain(workload, parts, this.cell.isPreemptible(workload, this.at))
     super.undo()
-    for (const place of this.openPlaces) place.gather(fleet, null)
+    for (const place of this.openPlaces) this.keep(place, true)
   }
 
-  classOf({ class: kind }: Workload): ClassPolicy | undefined {
-    return this.classes.get(kind)
+  classOf({ class: kind }: Workload): ClassPolicy {
+    return this.classes.get(kind) ?? defaultClass(kind)
   }
 
   /** First of the line that still waits as the pass stands, and has no place kept for it. */
@@ -117,15 +117,42 @@ export class BudgetPass extends PassBoard {
       const lost = place.isLost(fleet)
       const complete = !lost && place.isComplete()
       if (!lost && !complete && this.at < place.decision.holdUntil) continue
-      place.release(fleet)
       this.openPlaces.push(place)
+      this.keep(place, false)
       const workload = workloads.get(id)!
-      if (complete) this.take(workload, { parts: place.parts, score: null, alternative: null }, true)
-      else {
-        const [because, rule] = lost ? (['lost', 'fleet'] as const) : (['expired', 'spec.limits.hold'] as const)
-        this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
-      }
+      this.taking.forget(workload, place.decision.needMilli)
+      const block = complete ? this.moveIn(workload, place) : null
+      if (complete && block === null) continue
+      const [because, rule] =
+        block !== null
+          ? (['blocked', block.rule] as const)
+          : lost
+            ? (['lost', 'fleet'] as const)
+            : (['expired', 'spec.limits.hold'] as const)
+      this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
     }
+  }
+
+  /** What has changed since the place was decided on may be in the way now. */
+  private moveIn(workload: Workload, { parts }: Place): Block | null {
+    const placement = { parts, score: null, alternative: null }
+    const capped = this.check.caps(workload)
+    if (capped !== null) return capped
+    const within = this.shapesWithin(workload)
+    if ('code' in within) return within
+    const rate = this.books.rateOf(workload.shape, parts)
+    const firm = this.check.firm(workload, placement, rate, this.taking.arrivingAt)
+    if ('code' in firm) return firm
+    this.take(workload, placement, true, firm.limitAt)
+    return null
+  }
+
+  /** The fleet, caps and quota have it as kept, or as not. */
+  private keep(place: Place, kept: boolean): void {
+    const { fleet, workloads } = this.cell
+    this.books.count(workloads.get(place.decision.workload)!, place.parts, kept ? 1 : -1)
+    if (kept) place.gather(fleet, null)
+    else place.release(fleet)
   }
 
   private startByShare(): void {
@@ -164,9 +191,10 @@ export class BudgetPass extends PassBoard {
 
   /** Its side was served less than it is owed, and it has waited so long that its place is kept for it. */
   private isDue(workload: Workload, node: number): boolean {
-    const policy = this.classOf(workload)
-    if (policy === undefined || this.at - workload.submittedAt < policy.reserveAfterMs) return false
-    return !this.books.ledger.servedFully(node)
+    if (this.at - workload.submittedAt < this.classOf(workload).reserveAfterMs) return false
+    const { ledger } = this.books
+    // A leaf is what the policy names; whose of its persons gets it is a matter among them.
+    return !ledger.servedFully(ledger.parent(node))
   }
 
   /** Whether there is reason to try: something that was not there when it was tried last. */
@@ -205,7 +233,8 @@ export class BudgetPass extends PassBoard {
 
   /** Starts it there, unless something else than room is in the way. */
   private refusal(workload: Workload, placement: Placement): Block | null {
-    const firm = this.check.firm(workload, placement, this.books.rateOf(workload.shape, placement.parts))
+    const rate = this.books.rateOf(workload.shape, placement.parts)
+    const firm = this.check.firm(workload, placement, rate, this.taking.arrivingAt)
     if ('code' in firm) return firm
     const kept = this.check.reserves(workload, placement)
     if (kept !== null) return kept
@@ -263,7 +292,7 @@ export class BudgetPass extends PassBoard {
       ...(preempted && { preempted: true as const }),
       ...(limitAt !== null && { limitAt }),
     })
-    this.books.runInstead(workload, placement.parts)
+    this.books.runInstead(workload, placement.parts, this.cell.isPreemptible(workload, this.at))
   }
 
   roomBlock({ shape }: Workload): Block {
@@ -299,7 +328,7 @@ export class BudgetPass extends PassBoard {
       return null
     }
     const rate = this.books.rateOf(workload.shape, found.placement.parts)
-    const firm = this.check.firm(workload, found.placement, rate)
+    const firm = this.check.firm(workload, found.placement, rate, this.taking.arrivingAt)
     if ('code' in firm) {
       this.blocks.set(line, firm)
       return null
@@ -315,7 +344,7 @@ export class BudgetPass extends PassBoard {
     const [decided] = decisions
     assert(decided?.type === 'PreemptionDecided', 'a preemption is decided before anybody is asked to leave')
     const place = new Place(decided.data, this.at, workload.shape, reclaim.placement.parts)
-    place.gather(this.cell.fleet, null)
+    this.keep(place, true)
     this.newPlaces.push(place)
   }
 }

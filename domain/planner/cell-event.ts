@@ -274,7 +274,7 @@ export type PreemptionDecided = Message<
 /** A place is no longer kept: its time was up, or it cannot be had any more. */
 export type PlaceReleased = Message<
   'PlaceReleased',
-  { readonly because: 'expired' | 'lost'; readonly rule: string; readonly workload: string }
+  { readonly because: 'expired' | 'lost' | 'withdrawn' | 'blocked'; readonly rule: string; readonly workload: string }
 >
 /** It was preempted so often that it is no longer a victim. */
 export type WorkloadPromoted = Message<

@@ -2,7 +2,8 @@ import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import type { AllocationPolicy, MixClass } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type { WorkloadTerms } from '../workload/terms.ts'
-import { Books, type Account, type BooksSnapshot } from './books.ts'
+import { Books, type Account } from './books.ts'
+import type { BooksSnapshot } from './books-snapshot.ts'
 import { Cell } from './cell.ts'
 import type { LeasePart, NodeHealth, NodeRegistered, PreemptionDecided } from './cell-event.ts'
 import type { DrillBook } from './drill-book.ts'
@@ -132,6 +133,8 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
     const place = new Place(decision, since, cell.workloads.get(decision.workload)!.shape, parts)
     cell.places.set(decision.workload, place)
     place.gather(fleet, null)
+    const workload = cell.workloads.get(decision.workload)!
+    if (workload.account !== null) cell.books?.count(workload, parts, 1)
   }
   cell.submissions = snapshot.submissions
   cell.policyIsNew = snapshot.policyIsNew

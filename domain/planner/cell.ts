@@ -98,6 +98,11 @@ export class Cell {
     return !drillRequired || this.drills.passed(team, modelFamily, at, drillValidMs)
   }
 
+  /** It tolerates being evicted, and is known to go on afterwards. */
+  isPreemptible(workload: Workload, at: EpochMs): boolean {
+    return workload.terms.preemption.tolerated && this.isDrilled(workload, at)
+  }
+
   /** What its policy lets it do now. */
   get standing(): Mode | 'frozen' | 'no-policy' {
     return this.policy === null ? 'no-policy' : standingOf(this.policy, this.name)

@@ -2,7 +2,7 @@ import { either as E } from 'fp-ts'
 import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import type { Decider } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
-import { cancel, conclude, evicted, leaveNode, withdrawAdvice } from './attempt-stop.ts'
+import { cancel, conclude, withdrawn, evicted, leaveNode, withdrawAdvice } from './attempt-stop.ts'
 import { Cell } from './cell.ts'
 import { evolve } from './evolve.ts'
 import type {
@@ -54,7 +54,9 @@ export const decide = (input: CellInput, cell: Cell): E.Either<CellRejection, Re
     case 'ReleaseRequested': {
       const workload = cell.workloads.get(input.data.workload)
       if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: input.data.workload })
-      return workload.onHold === (input.type === 'HoldRequested') ? repeated : nothing
+      return workload.onHold === (input.type === 'HoldRequested')
+        ? repeated
+        : E.right(withdrawn(cell, workload, input.at))
     }
     case 'CheckpointCommitted':
     case 'ProgressObserved': {

@@ -72,6 +72,7 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       conclude(cell, event)
       break
     case 'Ticked':
+      cell.books?.advance(cell.now)
       cell.settle()
       break
     case 'WorkloadAdmitted':
@@ -165,7 +166,7 @@ const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
     checkpointAt: null,
     progressAt: null,
     idle: false,
-    preemptible: workload.terms.preemption.tolerated && cell.isDrilled(workload, at),
+    preemptible: cell.isPreemptible(workload, at),
     preempted: data.preempted === true,
     limitAt: data.limitAt ?? null,
     open: null,
@@ -178,6 +179,8 @@ const hold = (cell: Cell, { at, data }: WorkloadHeld): void => {
   const workload = known(cell, data.workload)
   const { code, rule, behind, projectedStartAt } = data
   workload.hold = { code, rule, behind, since: at, projectedStartAt }
+  const { line } = workload
+  if (line?.first === workload) cell.books?.setDemand(line, code !== 'NonPreemptibleOverQuota', cell.now)
 }
 
 const end = (cell: Cell, { at, data }: AttemptEnded): void => {
@@ -259,6 +262,7 @@ const preempt = (cell: Cell, { at, data }: PreemptionDecided): void => {
   const place = new Place(data, at, workload.shape, parts)
   cell.places.set(workload.id, place)
   place.gather(cell.fleet, null)
+  if (workload.account !== null) cell.books?.count(workload, parts, 1)
   for (const { keeps, workload: id } of data.victims) {
     if (keeps !== null) continue
     const victim = known(cell, id)

@@ -10,6 +10,8 @@ export class Line {
   readonly shape: Shape
   /** What its members have in common besides. */
   readonly key: string | number
+  /** Whether its members count as demand. */
+  isDemand = true
   private members: (Workload | null)[] = []
   private begin = 0
   private live = 0

@@ -14,7 +14,8 @@ import type { Run, Workload } from './workload.ts'
 export const activate = (cell: Cell, data: PolicyActivated['data']): void => {
   const waiting = [...cell.workloads.values()].filter(({ run, onHold }) => run === null && !onHold)
   const running = [...cell.workloads.values()].filter(({ run }) => run !== null)
-  for (const workload of waiting) leaveQueue(cell, workload)
+  countPlaces(cell, -1)
+  for (const workload of waiting) leaveLine(cell, workload)
   for (const workload of running) settleUp(cell, workload)
   install(cell, data)
   const keeps = sharingOf(data.document)
@@ -24,6 +25,15 @@ export const activate = (cell: Cell, data: PolicyActivated['data']): void => {
       : Books.open(cell.fleet, data.document, data.hash, cell.now, cell.books)
   for (const workload of waiting) standInLine(cell, workload)
   for (const workload of running) open(cell, workload)
+  countPlaces(cell, 1)
+}
+
+/** Places that are kept stay kept under another policy. */
+const countPlaces = (cell: Cell, sign: 1 | -1): void => {
+  for (const [id, { parts }] of cell.places) {
+    const workload = cell.workloads.get(id)!
+    if (workload.account !== null) cell.books?.count(workload, parts, sign)
+  }
 }
 
 /** The policy and its queues, and nothing that follows from them. */
@@ -102,9 +112,14 @@ export const standInLine = (cell: Cell, workload: Workload): void => {
   if (line!.size === 1) cell.untried.add(line!)
 }
 
+/** It waits no more, and nothing is kept for it. */
 export const leaveQueue = (cell: Cell, workload: Workload): void => {
-  cell.fresh.delete(workload)
   dropPlace(cell, workload)
+  leaveLine(cell, workload)
+}
+
+const leaveLine = (cell: Cell, workload: Workload): void => {
+  cell.fresh.delete(workload)
   // What is on hold stands in none.
   if (workload.previous === null && workload.next === null && workload.queue.head !== workload) return
   const { line } = workload

@@ -22,7 +22,7 @@ export const protectionOf = (cell: Cell, workload: Workload, run: Run, at: Epoch
   const { policy } = cell
   if (run.open !== null) return 'leaving'
   if (run.confirmedAt === null) return 'starting'
-  if (!workload.terms.preemption.tolerated || !cell.isDrilled(workload, at)) return 'undrilled'
+  if (!cell.isPreemptible(workload, at)) return 'undrilled'
   const { promotionAfter } = limitsOf(policy)
   if (promotionAfter !== null && workload.preemptions >= promotionAfter) return 'promoted'
   if (protectedUntil(policy, workload, run) > at) return 'protected-window'

@@ -4,6 +4,7 @@ import { QuotaTree, type NodeQuota, type QuotaNodeSpec, type Usage } from '../qu
 import type { AllocationPolicy } from '../policy/allocation-policy.ts'
 import { quotaResources, type AcceleratorQuota } from '../policy/quota-policy.ts'
 import type { UnitTable } from '../policy/unit-table.ts'
+import { wholeGpu } from '../kernel/units.ts'
 import { partOf } from '../workload/request.ts'
 import type { Workload } from './workload.ts'
 
@@ -49,6 +50,20 @@ export class QuotaBook {
     for (const accelerator of this.accelerators.get(queue) ?? [])
       if (accepted === null || accepted.has(accelerator)) verdicts.push(this.verdict(queue, accelerator, shape))
     return verdicts
+  }
+
+  /** Milli-units of all devices that the queue could ever use; Infinity: it limits none. */
+  potentialUnits(queue: string): number {
+    const { tree } = this
+    if (tree === null || !this.limits(queue)) return Infinity
+    const node = tree.node('queue', queue)
+    let sum = 0
+    for (const accelerator of this.accelerators.get(queue)!) {
+      const devices = tree.flavorResource(accelerator, 'devices')
+      if (devices === undefined || !tree.lists(node, devices)) return Infinity
+      sum += Math.ceil((tree.potential(node, devices) * this.units.milliUnits(accelerator)) / wholeGpu)
+    }
+    return sum
   }
 
   count({ queue: { name }, shape }: Workload, fleet: Fleet, parts: Placement['parts'], sign: 1 | -1): void {

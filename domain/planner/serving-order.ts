@@ -97,6 +97,9 @@ export const fairTreeOrder = (
     ended: ({ path, rate, since }, at) => {
       tree.ended(`${root}/${path}`, rate, since, at)
     },
+    undone: ({ path, rate }, at) => {
+      tree.ended(`${root}/${path}`, rate, at, at)
+    },
     opened: (person) => {
       if (!tree.has(idOf(person))) tree.add(nodeOf(person, true))
     },

@@ -95,12 +95,18 @@ export class StartCheck {
   /**
    * Work that may not be evicted never takes its program above what it is entitled to, so that excess can always be taken
    * back, and leaves the headroom alone. A program that holds nothing may start one for a limited time.
-   * @returns when it has to leave; null: never
+   * @param arriving milli-units that places are kept for, by node
+   * @returns        when it has to leave; null: never
    */
-  firm(workload: Workload, { parts }: Placement, rate: number): { readonly limitAt: EpochMs | null } | Block {
+  firm(
+    workload: Workload,
+    { parts }: Placement,
+    rate: number,
+    arriving: (node: number) => number,
+  ): { readonly limitAt: EpochMs | null } | Block {
     const { headroom } = this.policy
     const { schedulable, tallies, ledger } = this.books
-    const preemptible = workload.terms.preemption.tolerated && this.cell.isDrilled(workload, this.at)
+    const preemptible = this.cell.isPreemptible(workload, this.at)
     if (headroom !== undefined && (!preemptible || !headroom.lent)) {
       const mostMilli = Math.floor((schedulable.totals.devicesMilli * (100 - headroom.percent)) / 100)
       const held = preemptible ? tallies.node(0) : tallies.firmMilli
@@ -113,7 +119,7 @@ export class StartCheck {
     }
     if (preemptible || sharingOf(this.policy) !== 'budgets') return { limitAt: null }
     const program = this.programOf(workload.account!.node)
-    const [held, entitled] = [ledger.held(program), ledger.entitled(program)]
+    const [held, entitled] = [ledger.held(program) + arriving(program), ledger.entitled(program)]
     if (held + rate <= entitled) return { limitAt: null }
     if (exceptionFor(this.policy, workload, this.at, 'non-preemptible-over-entitlement') !== undefined)
       return { limitAt: null }

@@ -117,6 +117,14 @@ export class TakingBack {
     }
   }
 
+  /** Milli-units that places are kept for at the node and below. */
+  readonly arrivingAt = (node: number): number => this.arriving.get(node) ?? 0
+
+  /** A place is no longer kept: what it was for runs, or waits like others. */
+  forget(workload: Workload, rate: number): void {
+    this.note(this.arriving, workload.account!.node, -rate)
+  }
+
   standing(node: number): SideStanding {
     const { owed, charged, entitled, held, path } = this.books.ledger.read(node)
     return {

@@ -68,7 +68,7 @@ export const eventText = (event: CellEvent): string => {
       return `${leave.join(', ')} make room on ${lease.map(partText).join('; ')}, kept until ${instantText(holdUntil)}`
     }
     case 'PlaceReleased':
-      return event.data.because === 'expired' ? 'its place is kept no longer' : 'its place is lost'
+      return `its place is kept no longer: ${event.data.because}`
     case 'WorkloadPromoted':
       return `preempted ${event.data.preemptions} times: it is no victim any more`
     case 'LeaseIdled':
