@@ -45,7 +45,7 @@ import {
   writtenMembers,
   type FormMembers,
 } from './form.ts'
-import { noteFaultsBetween, noteLendingFaults } from './policy-rules.ts'
+import { noteFaultsBetween, noteTreeFaults } from './policy-rules.ts'
 import { accelerators, cohorts, fairTree, kueue, queues, topology } from './quota-policy.codec.ts'
 import { defaultFairTree, defaultKueue } from './quota-policy.ts'
 
@@ -221,7 +221,7 @@ export const decodePolicy: Decode<AllocationPolicy> = decodingDocument(
       queues,
       reviewDate: metadata.reviewDate,
     })
-    return noteLendingFaults(policy, notes, ['spec']) ? undefined : policy
+    return noteTreeFaults(policy, notes, ['spec']) ? undefined : policy
   }),
 )
 
@@ -373,5 +373,5 @@ export const decodedPolicy: Reader<AllocationPolicy> = built(decodedMembers, (go
     ...{ impactHypothesis, mode, name, owner, placement, poolModes, queues, reviewDate },
   })
   noteFaultsBetween(policy, notes)
-  return notes.count > faults || noteLendingFaults(policy, notes, []) ? undefined : policy
+  return notes.count > faults || noteTreeFaults(policy, notes, []) ? undefined : policy
 })

@@ -3,7 +3,7 @@ import { wholeGpu } from '../kernel/units.ts'
 import { sharingOf, type AllocationPolicy } from './allocation-policy.ts'
 import type { BudgetNodePolicy } from './budget-policy.ts'
 import { placedBudgets, type PlacedBudget } from './budget-tree.ts'
-import { pastReview, warning, type Warnable, type Warning } from './warning.ts'
+import { devicesText, pastReview, warning, type Warnable, type Warning } from './warning.ts'
 import type { Supply } from './supply.ts'
 
 type Placed = PlacedBudget<BudgetNodePolicy>
@@ -15,6 +15,7 @@ export const budgetWarnings = ({ policy, supply, today }: Warnable): ReadonlyArr
   return [
     ...placed.flatMap((each) => ownerWarnings(each, today)),
     ...queueWarnings(policy, placed),
+    ...floorWarnings(policy, placed),
     ...(supply === null ? [] : shareWarnings(policy, placed, supply)),
   ]
 }
@@ -68,6 +69,29 @@ const queueWarnings = (policy: AllocationPolicy, placed: ReadonlyArray<Placed>):
           ],
     ),
   ]
+}
+
+/** Caps below what the queues that lead there are guaranteed. */
+const floorWarnings = (policy: AllocationPolicy, placed: ReadonlyArray<Placed>): ReadonlyArray<Warning> => {
+  const floors = new Map<string, number>()
+  for (const { budget, quotas = [] } of policy.queues) {
+    const nominal = quotas.reduce((sum, { devices }) => sum + (devices?.nominal ?? 0), 0)
+    // Of the budget itself and of all above it.
+    for (let path = budget ?? ''; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+      floors.set(path, (floors.get(path) ?? 0) + nominal)
+  }
+  return placed.flatMap(({ node, path, steps }) => {
+    const floor = floors.get(path) ?? 0
+    return node.capMilli === null || node.capMilli >= floor
+      ? []
+      : [
+          warning(
+            `is below what the queues that lead there are guaranteed, ${devicesText(floor)}`,
+            'raise the cap, or lower their nominals',
+            ...['spec', ...steps, 'cap'],
+          ),
+        ]
+  })
 }
 
 const shareWarnings = (

@@ -47,7 +47,8 @@ export const noteUnknown = (
   path: ReadonlyArray<Step>,
 ): void => {
   if (name === null || known.has(name)) return
-  const meant = nearest(name, [...known])
+  // Only what is listed is worth a search among all names.
+  const meant = notes.isFull ? null : nearest(name, [...known])
   const mend =
     meant !== null
       ? `did you mean ${meant}?`

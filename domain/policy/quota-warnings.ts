@@ -30,15 +30,25 @@ const supplyWarnings = (policy: AllocationPolicy, supply: Supply): ReadonlyArray
   const quotas = placedQuotas(policy)
   // Of a fleet that does not say what its devices are, only the sum over all of them is known.
   if (supply.byAccelerator.size === 0) return promiseWarnings(quotas, supply.devices, 'quotas')
-  const classes = [...new Set(quotas.map(({ quota }) => quota.accelerator))]
-  return classes.flatMap((accelerator) => {
-    const own = quotas.filter(({ quota }) => quota.accelerator === accelerator)
+  const known = [...supply.byAccelerator.keys()].sort().slice(0, 5).join(', ')
+  const mend = `the fleet has ${known}: name one, or list its models in spec.accelerators`
+  return [...byAccelerator(quotas)].flatMap(([accelerator, own]) => {
     const installed = supply.byAccelerator.get(accelerator)
-    if (installed !== undefined) return promiseWarnings(own, installed, accelerator)
-    const known = [...supply.byAccelerator.keys()].sort().slice(0, 5).join(', ')
-    const mend = `the fleet has ${known}: name one, or list its models in spec.accelerators`
-    return [warning(`the fleet has no ${accelerator}`, mend, ...own[0]!.steps, 'accelerator')]
+    return installed === undefined
+      ? [warning(`the fleet has no ${accelerator}`, mend, ...own[0]!.steps, 'accelerator')]
+      : promiseWarnings(own, installed, accelerator)
   })
+}
+
+const byAccelerator = (quotas: ReadonlyArray<PlacedQuota>): ReadonlyMap<string, ReadonlyArray<PlacedQuota>> => {
+  const grouped = new Map<string, PlacedQuota[]>()
+  for (const placed of quotas) {
+    const { accelerator } = placed.quota
+    const own = grouped.get(accelerator)
+    if (own === undefined) grouped.set(accelerator, [placed])
+    else own.push(placed)
+  }
+  return grouped
 }
 
 const promiseWarnings = (quotas: ReadonlyArray<PlacedQuota>, devices: number, what: string): ReadonlyArray<Warning> => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decoding } from '../../../domain/kernel/document.ts'
-import { canonicalPolicy, decodedPolicy, decodePolicy } from '../../../domain/policy/allocation-policy.codec.ts'
+import { decodePolicy } from '../../../domain/policy/allocation-policy.codec.ts'
 import { expectReadable, faultsOf, reasonsOf, rightOf } from '../../support/faults.ts'
 
 const reasons = (spec: unknown) => reasonsOf(decodePolicy({ spec }))
@@ -137,6 +136,18 @@ describe('quota', () => {
   ])('should refuse %s', (_, spec, expected) => {
     expect(reasons(spec)).toEqual(expected)
     expectReadable(faultsOf(decodePolicy({ spec })))
+  })
+
+  it('should refuse a tree that nobody could hold, and be quick about names that nothing has', () => {
+    const numbered = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`)
+    const wide = numbered(3000).map((accelerator) => ({ accelerator, devices: { nominal: 1 } }))
+    const queues = numbered(3000).map((name, i) => ({ name, quotas: wide.slice(i, i + 1) }))
+    expect(reasons({ queues })).toEqual([
+      'spec.queues: with the cohorts, 3000 have quota of 3000 kinds, which is too much to hold',
+    ])
+    // Did it look among all cohorts for what each of them meant, it would take minutes, and the test would fail.
+    const strange = numbered(9000).map((name) => ({ name, cohort: `of-${name}` }))
+    expect(reasons({ cohorts: numbered(9000).map((name) => ({ name })), queues: strange })).toHaveLength(101)
   })
 
   it('should take what is written the other way round, or is just allowed', () => {
@@ -339,50 +350,4 @@ it('should name all faults at once, in parts and between them, each at its own p
     'spec.queues[0].cohort: there is no cohort b',
     'spec.queues[0].budget: names a budget, and there is no budget tree',
   ])
-})
-
-describe('what is left unsaid', () => {
-  it('should leave no trace where only defaults are written out', () => {
-    const spec = {
-      sharing: 'budgets',
-      topology: {},
-      contract: { minRuntimeMax: '2h' },
-      limits: { preemptionsPerTeamHour: 20, lossMax: 'unlimited' },
-      caps: { perTeam: 'unlimited' },
-      kueue: { loops: 'safe' },
-      fairTree: { halfLife: '7d' },
-      queues: [{ name: 'default', fairWeight: 1, preemption: {}, fungibility: {} }],
-    }
-    expect(canonicalPolicy(rightOf(decodePolicy({ spec })))).toBe(canonicalPolicy(rightOf(decodePolicy({}))))
-  })
-  it('should follow from names that are known', () => {
-    const names = ['A100-80GB', 'h100', 'b300-288gb', 'l40s']
-    const { accelerators, classes } = rightOf(
-      decodePolicy({
-        spec: {
-          accelerators: names.map((name) => ({ name })),
-          classes: [{ name: 'debug' }, { name: 'evaluation', bound: '10m' }, { name: 'toString' }],
-        },
-      }),
-    )
-    expect(accelerators?.map(({ milliUnits, models }) => [milliUnits, ...models])).toEqual([
-      [315, 'A100-80GB'],
-      [1000, 'h100'],
-      [2274, 'b300-288gb'],
-      [1000, 'l40s'],
-    ])
-    expect(classes?.map(({ boundMs, reserveAfterMs }) => [boundMs, reserveAfterMs])).toEqual([
-      [300_000, 150_000],
-      [600_000, 300_000],
-      [86_400_000, 43_200_000],
-    ])
-  })
-})
-
-it('should hold the stored form to the same rules between its parts', () => {
-  const stored: unknown = {
-    ...JSON.parse(canonicalPolicy(rightOf(decodePolicy({})))),
-    cohorts: [{ fairWeightMilli: 1000, name: 'a', parent: 'a', quotas: [] }],
-  }
-  expect(reasonsOf(decoding(decodedPolicy)(stored))).toEqual(['cohorts[0].parent: goes round in a circle: a > a'])
 })

@@ -250,6 +250,28 @@ describe('budgets', () => {
     ])
     expect(warned(capped(4.8), nodes(1, 'h100'))).toEqual([])
   })
+  it('should be allowed to hold what their queues are guaranteed', () => {
+    const parted = (cap: number) => [
+      {
+        ...tree[0],
+        cap,
+        children: [
+          { name: 'x', share: 1, cap: 4 },
+          { name: 'y', share: 1 },
+        ],
+      },
+      tree[1]!,
+    ]
+    const queues = [
+      { name: 'x', budget: 'a/x', quotas: h100({ nominal: 4 }) },
+      { name: 'y', budget: 'a/y', quotas: h100({ nominal: 2.5 }) },
+      led[1],
+    ]
+    expect(warned(withTree(parted(6), { queues }))).toEqual([
+      'spec.budgets.tree[0].cap: is below what the queues that lead there are guaranteed, 6.5 devices',
+    ])
+    expect(warned(withTree(parted(6.5), { queues }))).toEqual([])
+  })
   it('should be larger than what a class is kept', () => {
     const spec = withTree(tree, { classes: [{ name: 'debug', reserve: 4 }] })
     expect(warned(spec, nodes(1, 'h100'))).toEqual([
@@ -368,6 +390,6 @@ it('should answer for every policy, with and without a fleet, and never less wit
       expect(withFleet).toEqual(expect.arrayContaining([...without]))
       for (const each of withFleet) expectReadable([each])
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
