@@ -54,7 +54,7 @@ export const staysWithinNominal = ({ tree, preemptor }: Trial): boolean =>
   !borrowsAny(tree, preemptor.queue, preemptor.wanted)
 
 /** Share of a node as it would be without a holder. */
-export const shareWithout = (tree: QuotaTree, node: number, { queue, usage }: Holder): DominantShare => {
+const shareWithout = (tree: QuotaTree, node: number, { queue, usage }: Holder): DominantShare => {
   tree.remove(queue, usage)
   const share = dominantShare(tree, node)
   tree.add(queue, usage)
