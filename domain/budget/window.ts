@@ -168,7 +168,6 @@ export class BudgetWindow {
     const last = (end - 1) * runColumns
     if (end > this.first && amounts.every((amount, of) => amount === runs[last + 1 + of])) {
       runs[last]! += hours
-      this.creditFrom = Math.min(this.creditFrom, end - 1)
       return
     }
     this.makeRoom(end)

@@ -216,3 +216,22 @@ it('should not take a node that moved away for the sibling whose name it has now
   expect(ledger.node('a/x')).toBe(x)
   expect(ledger.read(x)).toMatchObject({ held: 1000, charged: 1_000_000n })
 })
+
+it('should tell ratios apart that differ by less than a number can say', () => {
+  const ledger = ledgerOf(node('a', 1), node('b', 1))
+  const [a, b] = [ledger.node('a')!, ledger.node('b')!]
+  const hundredHours = 100 * hourMs
+  ledger.setCapacity(400_000_000, 0 as EpochMs)
+  for (const each of [a, b]) {
+    ledger.hold(each, 100_000_000, 0 as EpochMs)
+    ledger.wait(each, 300_000_000, 0 as EpochMs)
+  }
+  ledger.advance(hundredHours as EpochMs)
+  expect(ledger.compareServed(a, b)).toBe(0)
+  ledger.hold(a, 1, hundredHours as EpochMs)
+  ledger.release(a, 1, (hundredHours + 1) as EpochMs)
+  const [ours, theirs] = [ledger.read(a), ledger.read(b)]
+  expect([ours.charged - theirs.charged, Number(ours.charged) - Number(theirs.charged)]).toEqual([1n, 0])
+  expect(ledger.compareServed(a, b)).toBeGreaterThan(0)
+  expect(ledger.compareServed(b, a)).toBeLessThan(0)
+})
