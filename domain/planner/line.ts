@@ -65,6 +65,25 @@ export class Line {
     return null
   }
 
+  /** How many members pass, where all who do stand before all who do not. */
+  countWhile(passes: (member: Workload) => boolean): number {
+    const { members } = this
+    let low = this.begin
+    let high = members.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      let at = middle
+      while (at < high && members[at] === null) at++
+      if (at === high) high = middle
+      else if (passes(members[at]!)) low = at + 1
+      else high = middle
+    }
+    if (this.live === members.length - this.begin) return low - this.begin
+    let count = 0
+    for (let i = this.begin; i < low; i++) if (members[i] !== null) count++
+    return count
+  }
+
   /** The first member at this slot or behind it that is expected to run no longer than `limitMs`. */
   endingWithin(slot: number, limitMs: number): Workload | null {
     if (slot >= this.members.length) return null

@@ -2,6 +2,7 @@ import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import type { ClassPolicy } from '../policy/budget-policy.ts'
 import type { Books } from './books.ts'
+import { LeafOrder } from './leaf-order.ts'
 import type { Line } from './line.ts'
 import type { Workload } from './workload.ts'
 
@@ -18,8 +19,7 @@ export interface Turn {
  */
 export class ShareWalk {
   private readonly books: Books
-  private readonly classes: ReadonlyMap<string, ClassPolicy>
-  private readonly at: EpochMs
+  private readonly leafOrder: LeafOrder
   private readonly turns = new Map<number, Map<Line, Workload>>()
   /** Children with turns below them, by node. */
   private readonly open = new Map<number, Set<number>>()
@@ -28,8 +28,7 @@ export class ShareWalk {
 
   constructor(books: Books, classes: ReadonlyMap<string, ClassPolicy>, at: EpochMs) {
     this.books = books
-    this.classes = classes
-    this.at = at
+    this.leafOrder = new LeafOrder(classes, at)
   }
 
   /** The line's turn is this workload's; null: nobody's. */
@@ -65,22 +64,9 @@ export class ShareWalk {
   private firstOf(node: number): Turn {
     let first: Turn | null = null
     for (const [line, workload] of this.turns.get(node)!)
-      if (first === null || this.isBefore(workload, first.workload)) first = { node, line, workload }
+      if (first === null || this.leafOrder.isBefore(workload, first.workload)) first = { node, line, workload }
     assert(first !== null, 'a node with turns has a first')
     return first
-  }
-
-  /** Within a leaf: the higher class, as it has aged, then the older. */
-  private isBefore(a: Workload, b: Workload): boolean {
-    const rise = this.priority(a) - this.priority(b)
-    return rise !== 0 ? rise > 0 : a.seq < b.seq
-  }
-
-  private priority({ class: kind, submittedAt }: Workload): number {
-    const policy = this.classes.get(kind)
-    if (policy === undefined) return 0
-    const aged = policy.agingMs === null ? 0 : Math.floor((this.at - submittedAt) / policy.agingMs)
-    return policy.priority + Math.max(0, aged)
   }
 
   private best(parent: number, below: ReadonlySet<number>): number {
