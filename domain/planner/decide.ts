@@ -2,6 +2,7 @@ import { either as E } from 'fp-ts'
 import { canonicalJson, type Json } from '../kernel/canonical-json.ts'
 import type { Decider } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
+import { topologyOf } from '../topology/fleet-topology.ts'
 import { cancel, conclude, withdrawn, evicted, leaveNode, withdrawAdvice } from './attempt-stop.ts'
 import { Cell } from './cell.ts'
 import { evolve } from './evolve.ts'
@@ -140,15 +141,16 @@ const submit = ({ at, data }: WorkloadSubmitted, cell: Cell): E.Either<CellRejec
   const shape = cell.shapes.intern(data.request)
   const { holds, hasModel, largestMilli } = cell.verdict(shape)
   if (holds) return nothing
+  const isOfLevels = shape.request.topology === undefined || topologyOf(cell.fleet).faultOf(shape) === null
   const refused: WorkloadRefused = {
     type: 'WorkloadRefused',
     at,
     data: {
-      code: hasModel ? 'ExceedsFleet' : 'NoMatchingAccelerator',
+      code: !isOfLevels ? 'Misconfigured' : hasModel ? 'ExceedsFleet' : 'NoMatchingAccelerator',
       largestMilli,
       needDevices: shape.request.devices,
       needMilli: shape.needMilli,
-      rule: 'fleet',
+      rule: isOfLevels ? 'fleet' : 'spec.topology.levels',
       workload: data.workload,
     },
   }

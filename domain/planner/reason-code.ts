@@ -9,7 +9,7 @@
  * - NoMatchingAccelerator: no device of the fleet is of a model it accepts.
  *
  * Of what it says, or others say of it:
- * - Misconfigured: it names a queue or a budget that the policy does not have;
+ * - Misconfigured: it names a queue, a budget or a level that the policy does not have;
  * - OnHold: somebody asked that it wait.
  *
  * Of the order:

@@ -81,6 +81,15 @@ it('should refuse what no domain of the level could ever hold', () => {
   ])
 })
 
+it.each<[string, TopologyRequest]>([
+  ['a level that the policy does not have', { required: 'zone' }],
+  ['slices that are larger than the domain that holds them', { required: 'rack', sliceLevel: 'block', sliceSize: 2 }],
+])('should refuse %s', (_, topology) => {
+  expect(told(racks(), submit('odd', 4, topology), tick)).toMatchObject([
+    { type: 'WorkloadRefused', data: { code: 'Misconfigured', rule: 'spec.topology.levels' } },
+  ])
+})
+
 it('should decide from a snapshot by the same levels', () => {
   const cell = fork(racks())
   expect(told(cell, submit('eight', 8, { required: 'rack' }), tick)).toMatchObject([
