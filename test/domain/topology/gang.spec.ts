@@ -146,4 +146,30 @@ describe('a balanced gang', () => {
     const place = placeGang(room, { replicas: 12, mode: 'preferred', level: 0, fit: 'tightest', balanced: true })
     expect(place.placed && place.shares.map(({ replicas }) => replicas)).toEqual([6, 6])
   })
+  it('should do so whatever the hosts of a rack hold', () => {
+    const hosts = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 })
+    fc.assert(
+      fc.property(hosts, fc.integer({ min: 1, max: 30 }), (held, replicas) => {
+        const tree = new LevelTree(
+          ['rack', 'host'],
+          held.map((_, i) => ['r1', `h${i}`]),
+        )
+        const room = roomOf(
+          tree,
+          [],
+          held.map((each) => [each, 0, false] as const),
+          false,
+        )
+        const place = placeGang(room, { replicas, mode: 'preferred', level: 0, fit: 'tightest', balanced: true })
+        const roomiest = held.toSorted((a, b) => b - a)
+        const used = roomiest.findIndex((_, i) => roomiest.slice(0, i + 1).reduce((a, b) => a + b, 0) >= replicas) + 1
+        expect(place.placed).toBe(used > 0)
+        if (!place.placed) return
+        const shares = place.shares.map((share) => share.replicas)
+        expect(shares).toHaveLength(used)
+        expect(Math.min(...shares)).toBe(Math.min(Math.floor(replicas / used), roomiest[used - 1]!))
+        expect(shares.reduce((a, b) => a + b, 0)).toBe(replicas)
+      }),
+    )
+  })
 })
