@@ -57,6 +57,7 @@ export class Books {
   readonly lines = new Map<number, LineSet>()
   /** What the ledger did that no event has told yet. */
   readonly untold: Untold[]
+  private readonly ways = new Map<number, ReadonlyArray<number>>()
   private readonly fleet: Fleet
   private readonly allowances: Allowances
 
@@ -126,6 +127,7 @@ export class Books {
     const rate = this.waitingRate(workload.shape)
     const node = this.personOf(workload, path)
     workload.account = { node, rate, path, isCounted: false, tenure: null }
+    this.ledger.wait(node, 0, this.ledger.at)
     this.line(workload, node)
     this.demand(workload, workload.line!.isDemand)
   }
@@ -141,8 +143,11 @@ export class Books {
   private demand(workload: Workload, isCounted: boolean): void {
     const account = workload.account!
     if (account.isCounted === isCounted) return
-    if (isCounted) this.ledger.wait(account.node, account.rate, this.ledger.at)
-    else this.ledger.unwait(account.node, account.rate, this.ledger.at)
+    const { at } = this.ledger
+    const rates = isCounted ? [account.rate, 0] : [0, account.rate]
+    // Also what is no demand keeps its person open.
+    this.ledger.wait(account.node, rates[0]!, at)
+    this.ledger.unwait(account.node, rates[1]!, at)
     workload.account = { ...account, isCounted }
   }
 
@@ -155,6 +160,7 @@ export class Books {
     lines.remove(workload)
     if (lines.size === 0) this.lines.delete(account.node)
     this.demand(workload, false)
+    this.ledger.unwait(account.node, 0, this.ledger.at)
     workload.account = null
   }
 
@@ -212,7 +218,7 @@ export class Books {
     const { isCounted, node, rate } = workload.account!
     const held = this.rateOf(workload.shape, parts)
     this.ledger.hold(node, held, this.ledger.at)
-    if (isCounted) this.ledger.unwait(node, rate, this.ledger.at)
+    this.ledger.unwait(node, isCounted ? rate : 0, this.ledger.at)
     this.order.started(this.tenureOf(workload, node, held, parts), this.ledger.at)
     this.count(workload, parts, 1)
     if (!preemptible) this.tallies.firmMilli += heldMilli(parts)
@@ -224,7 +230,7 @@ export class Books {
     if (!preemptible) this.tallies.firmMilli -= heldMilli(parts)
     const held = this.rateOf(workload.shape, parts)
     this.order.undone(this.tenureOf(workload, node, held, parts), this.ledger.at)
-    if (isCounted) this.ledger.wait(node, rate, this.ledger.at)
+    this.ledger.wait(node, isCounted ? rate : 0, this.ledger.at)
     this.ledger.release(node, held, this.ledger.at)
   }
 
@@ -261,12 +267,19 @@ export class Books {
     this.ledger.advance(at)
     // Who is closed has nothing that runs or waits.
     for (const change of this.untold.slice(told)) this.order.closed(change.path)
+    // A number that is free may be another person's next.
+    if (this.untold.length > told) this.ways.clear()
     this.order.advance(at)
   }
 
   /** The nodes from this one up to the cell's. */
-  *upwards(node: number): Generator<number> {
-    for (let at = node; at >= 0; at = this.ledger.parent(at)) yield at
+  upwards(node: number): ReadonlyArray<number> {
+    const known = this.ways.get(node)
+    if (known !== undefined) return known
+    const way: number[] = []
+    for (let at = node; at >= 0; at = this.ledger.parent(at)) way.push(at)
+    this.ways.set(node, way)
+    return way
   }
 
   /**

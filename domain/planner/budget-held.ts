@@ -53,9 +53,10 @@ const standing = (pass: BudgetPass, workload: Workload): Reason | null => {
 
 /** Of the first of a line; null: what it was told last still holds. */
 const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null => {
-  const block = pass.blocks.get(line)
   const told = first.hold?.code
-  if (block === undefined && told !== undefined && !isPassing.has(told)) return null
+  const block = pass.blocks.get(line)
+  // What something else than room held, and was not tried, is as it was.
+  if (block === undefined && told !== undefined && !isPassing.has(told) && !lacksRoom.has(told)) return null
   const found = block ?? pass.roomBlock(first)
   if (!wantsRoom.has(found.code)) return { ...found, behind: keeperOf(pass, found) }
   if (pass.outrun.has(line)) {
@@ -63,12 +64,22 @@ const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null 
     if (behind !== null) return { code: 'BehindHigherShare', rule: pass.check.ruleOf(first.account!.path), behind }
   }
   const spent = exhausted(pass, first)
-  // That room came and went to others is not forgotten because there is none now: else each start would tell it anew.
-  if (spent === null && told === 'BehindHigherShare') return null
+  // That room came and went, or of which kind there is none, is not told anew at every start and end of others.
+  if (spent === null && (told === 'BehindHigherShare' || (told !== undefined && wantsRoom.has(told)))) return null
   return { ...(spent ?? found), behind: null }
 }
 
 const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])
+/** All of that, and what a claim to room comes to. */
+const lacksRoom: ReadonlySet<string> = new Set([
+  ...wantsRoom,
+  'BehindHigherShare',
+  'BudgetExhaustedInWindow',
+  'DrillNotPassed',
+  'PreemptionRateLimited',
+  'ProtectedWindow',
+  'SearchBudgetExhausted',
+])
 /** They end by themselves, and something else takes their place. */
 const isPassing: ReadonlySet<string> = new Set(['BehindInQueue', 'WaitingForVictims', 'OnHold', 'Misconfigured'])
 
@@ -76,7 +87,10 @@ const keeperOf = (pass: BudgetPass, { code }: Block): Workload | null =>
   code === 'WouldDelayReservation' ? (pass.keepers[0] ?? null) : null
 
 /** A side of it was served all it is owed, and would hold more than it is entitled to: nobody owes it a start. */
-const exhausted = ({ books, check }: BudgetPass, { account }: Workload): Block | null => {
+export const exhausted = (
+  { books, check }: Pick<BudgetPass, 'books' | 'check'>,
+  { account }: Workload,
+): Block | null => {
   const { ledger } = books
   for (const node of books.upwards(account!.node)) {
     if (ledger.parent(node) < 0 || !ledger.servedFully(node)) continue

@@ -15,10 +15,10 @@ import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
 import { Place } from './place.ts'
 import { preemptionDecisions } from './preemption.ts'
-import type { Reservation } from './reservation.ts'
 import { ShareWalk, type Turn } from './share-walk.ts'
 import { StartCheck, type Block } from './start-check.ts'
 import { TakingBack, type Reclaim } from './taking-back.ts'
+import { heldMilli } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
 /** Places that are kept for others at one instant. */
@@ -120,7 +120,7 @@ export class BudgetPass extends PassBoard {
       this.openPlaces.push(place)
       this.keep(place, false)
       const workload = workloads.get(id)!
-      this.taking.forget(workload, place.decision.needMilli)
+      if (workload.account !== null) this.taking.forget(workload, place.decision.needMilli)
       const block = complete ? this.moveIn(workload, place) : null
       if (complete && block === null) continue
       const [because, rule] =
@@ -135,13 +135,14 @@ export class BudgetPass extends PassBoard {
 
   /** What has changed since the place was decided on may be in the way now. */
   private moveIn(workload: Workload, { parts }: Place): Block | null {
+    if (workload.account === null) return { code: 'Misconfigured', rule: 'spec.budgets.tree' }
     const placement = { parts, score: null, alternative: null }
     const capped = this.check.caps(workload)
     if (capped !== null) return capped
     const within = this.shapesWithin(workload)
     if ('code' in within) return within
     const rate = this.books.rateOf(workload.shape, parts)
-    const firm = this.check.firm(workload, placement, rate, this.taking.arrivingAt)
+    const firm = this.check.firm(workload, heldMilli(placement.parts), rate, this.taking.arrivingAt)
     if ('code' in firm) return firm
     this.take(workload, placement, true, firm.limitAt)
     return null
@@ -150,7 +151,8 @@ export class BudgetPass extends PassBoard {
   /** The fleet, caps and quota have it as kept, or as not. */
   private keep(place: Place, kept: boolean): void {
     const { fleet, workloads } = this.cell
-    this.books.count(workloads.get(place.decision.workload)!, place.parts, kept ? 1 : -1)
+    const workload = workloads.get(place.decision.workload)!
+    if (workload.account !== null) this.books.count(workload, place.parts, kept ? 1 : -1)
     if (kept) place.gather(fleet, null)
     else place.release(fleet)
   }
@@ -178,8 +180,7 @@ export class BudgetPass extends PassBoard {
     if (!wantsRoom.has(block.code)) return null
     if (this.fitting.get(line.shape.index) === true) this.outrun.add(line)
     if (this.isDue(workload, node) && this.reservations.length < reservationsMax) {
-      const reservation: Reservation = this.reserve(workload.shape)
-      this.reservations.push(reservation)
+      this.reservations.push(this.reserve(workload.shape, this.check.keptFromOthers(workload)))
       this.keepers.push(workload)
     }
     return null
@@ -201,7 +202,8 @@ export class BudgetPass extends PassBoard {
   private mayFit(line: Line, workload: Workload): boolean {
     const { fleet, policyIsNew, untried } = this.cell
     const code = workload.hold?.code
-    if (policyIsNew || untried.has(line) || code === undefined || !wantsRoom.has(code)) return true
+    if (policyIsNew || untried.has(line) || code === undefined) return true
+    if (!wantsRoom.has(code) && !takesTurns.has(code)) return true
     const { shape } = line
     const known = this.fitting.get(shape.index)
     if (known !== undefined) return known
@@ -215,6 +217,9 @@ export class BudgetPass extends PassBoard {
   private start(workload: Workload): Block | null {
     const capped = this.check.caps(workload)
     if (capped !== null) return capped
+    // Before room is looked for, so that the reason does not depend on whether there is any.
+    const firm = this.check.firm(workload, workload.shape.needMilli, workload.account!.rate, this.taking.arrivingAt)
+    if ('code' in firm) return firm
     const shapes = this.shapesWithin(workload)
     if ('code' in shapes) return shapes
     let block: Block | null = null
@@ -234,12 +239,13 @@ export class BudgetPass extends PassBoard {
   /** Starts it there, unless something else than room is in the way. */
   private refusal(workload: Workload, placement: Placement): Block | null {
     const rate = this.books.rateOf(workload.shape, placement.parts)
-    const firm = this.check.firm(workload, placement, rate, this.taking.arrivingAt)
+    const firm = this.check.firm(workload, heldMilli(placement.parts), rate, this.taking.arrivingAt)
     if ('code' in firm) return firm
     const kept = this.check.reserves(workload, placement)
     if (kept !== null) return kept
     const estimateMs = this.estimateOf(workload)
-    if (!this.allowed(workload.shape, placement, estimateMs === null ? Infinity : this.at + estimateMs))
+    const reserved = this.check.hasReserve(workload)
+    if (!reserved && !this.allowed(workload.shape, placement, estimateMs === null ? Infinity : this.at + estimateMs))
       return { code: 'WouldDelayReservation', rule: this.keeperRule }
     this.take(workload, placement, false, firm.limitAt)
     return null
@@ -328,7 +334,7 @@ export class BudgetPass extends PassBoard {
       return null
     }
     const rate = this.books.rateOf(workload.shape, found.placement.parts)
-    const firm = this.check.firm(workload, found.placement, rate, this.taking.arrivingAt)
+    const firm = this.check.firm(workload, heldMilli(found.placement.parts), rate, this.taking.arrivingAt)
     if ('code' in firm) {
       this.blocks.set(line, firm)
       return null

@@ -43,9 +43,9 @@ export class PassBoard {
    * A place that could be kept for such a request, as things stand in this pass. Unless it is kept among the
    * `reservations`, the next one is worked out on the same shadow.
    */
-  reserve(shape: Shape): Reservation {
+  reserve(shape: Shape, spare = 0): Reservation {
     const shadow = this.cell.shadow(this.reservations.length)
-    return new Reservation(shape, this.cell.fleet, shadow, this.expectedEnds())
+    return new Reservation(shape, this.cell.fleet, shadow, this.expectedEnds(), spare)
   }
 
   protected findOverruns(): void {

@@ -1,8 +1,9 @@
 import type { Fleet, Placement } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
-import { QuotaTree, type NodeQuota, type QuotaNodeSpec, type Usage } from '../quota/quota-tree.ts'
+import { QuotaTree, type Usage } from '../quota/quota-tree.ts'
 import type { AllocationPolicy } from '../policy/allocation-policy.ts'
-import { quotaResources, type AcceleratorQuota } from '../policy/quota-policy.ts'
+import { quotaNodesOf } from '../policy/quota-nodes.ts'
+import { quotaResources } from '../policy/quota-policy.ts'
 import type { UnitTable } from '../policy/unit-table.ts'
 import { wholeGpu } from '../kernel/units.ts'
 import { partOf } from '../workload/request.ts'
@@ -29,7 +30,7 @@ export class QuotaBook {
   constructor(policy: AllocationPolicy, units: UnitTable) {
     this.units = units
     const limited = policy.queues.filter(({ quotas, cohort }) => quotas !== undefined || cohort !== undefined)
-    this.tree = limited.length === 0 ? null : new QuotaTree(specsOf(policy, limited))
+    this.tree = limited.length === 0 ? null : new QuotaTree(quotaNodesOf({ ...policy, queues: limited }))
     for (const { name, quotas } of limited)
       this.accelerators.set(
         name,
@@ -113,26 +114,3 @@ export class QuotaBook {
 
 /** Quota of what needs no particular device. */
 const anyAccelerator = 'any'
-
-const specsOf = (policy: AllocationPolicy, queues: AllocationPolicy['queues']): ReadonlyArray<QuotaNodeSpec> => [
-  ...(policy.cohorts ?? []).map(({ name, parent, fairWeightMilli, quotas }): QuotaNodeSpec => ({
-    name,
-    kind: 'cohort',
-    parent,
-    fairWeight: fairWeightMilli / 1000,
-    quotas: quotas.flatMap(nodeQuotas),
-  })),
-  ...queues.map(({ name, cohort, fairWeightMilli = 1000, quotas = [] }): QuotaNodeSpec => ({
-    name,
-    kind: 'queue',
-    parent: cohort ?? null,
-    fairWeight: fairWeightMilli / 1000,
-    quotas: quotas.flatMap(nodeQuotas),
-  })),
-]
-
-const nodeQuotas = (quota: AcceleratorQuota): ReadonlyArray<NodeQuota> =>
-  quotaResources.flatMap((resource) => {
-    const stated = quota[resource]
-    return stated === undefined ? [] : [{ flavor: quota.accelerator, resource, ...stated }]
-  })

@@ -18,11 +18,13 @@ export class Reservation {
   /** Infinity: nothing that runs is expected to make room. */
   readonly at: number
   private readonly shadow: Fleet
+  private readonly spare: number
 
-  /** `shadow` is a fleet to scribble on; `ends` come soonest first. */
-  constructor(shape: Shape, fleet: Fleet, shadow: Fleet, ends: Iterable<ExpectedEnd>) {
+  /** `shadow` is a fleet to scribble on; `ends` come soonest first; so many whole devices beside stay `spare`. */
+  constructor(shape: Shape, fleet: Fleet, shadow: Fleet, ends: Iterable<ExpectedEnd>, spare = 0) {
     this.shape = shape
     this.shadow = shadow
+    this.spare = spare
     shadow.copyFrom(fleet)
     this.at = this.firstInstant(ends)
   }
@@ -31,7 +33,7 @@ export class Reservation {
   allows(shape: Shape, placement: Placement, endAt: number): boolean {
     if (endAt <= this.at || this.at === Infinity) return true
     for (const part of placement.parts) this.shadow.take(shape, part)
-    if (canPlace(this.shadow, this.shape)) return true
+    if (this.fits()) return true
     for (const part of placement.parts) this.shadow.give(shape, part)
     return false
   }
@@ -54,10 +56,10 @@ export class Reservation {
       stride.push(instant)
       come++
       if (8 * stride.length < come) continue
-      if (canPlace(this.shadow, this.shape)) return this.earliestOf(stride)
+      if (this.fits()) return this.earliestOf(stride)
       stride = []
     }
-    return stride.length > 0 && canPlace(this.shadow, this.shape) ? this.earliestOf(stride) : Infinity
+    return stride.length > 0 && this.fits() ? this.earliestOf(stride) : Infinity
   }
 
   /** Of instants that have all come, the first with which it fits; what comes after that one is taken back. */
@@ -72,11 +74,18 @@ export class Reservation {
     while (low < high) {
       const middle = (low + high) >> 1
       goTo(middle + 1)
-      if (canPlace(this.shadow, this.shape)) high = middle
+      if (this.fits()) high = middle
       else low = middle + 1
     }
     goTo(low + 1)
     return instants[low]!.at
+  }
+
+  private fits(): boolean {
+    const { request } = this.shape
+    return (
+      (this.spare === 0 || this.shadow.wholeTotal - request.devices >= this.spare) && canPlace(this.shadow, this.shape)
+    )
   }
 
   private give({ ends }: Instant): void {

@@ -6,7 +6,6 @@ import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import { exceptionFor, isPast } from './protection.ts'
 import type { ReasonCode } from './reason-code.ts'
-import { heldMilli } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
 /** Why a workload may not start now, and the numbers compared. */
@@ -64,26 +63,21 @@ export class StartCheck {
     return null
   }
 
+  /** Devices that are kept for its class, and idle, are enough for it. */
+  hasReserve({ class: kind, shape }: Workload): boolean {
+    const reserve = this.policy.classes?.find(({ name }) => name === kind)?.reserveDevices ?? 0
+    return reserve * wholeGpu - this.books.tallies.ofClass(kind) >= shape.request.devices * wholeGpu
+  }
+
+  /** Devices that are kept for others than this workload, and idle. */
+  keptFromOthers(workload: Workload): number {
+    return this.kept(workload).devices
+  }
+
   /** What keeps others out of the place that it would have. */
   reserves(workload: Workload, { parts }: Placement): Block | null {
     const { fleet } = this.cell
-    const { tallies } = this.books
-    let kept = 0
-    let rule = ''
-    const keep = (devices: number, held: number, at: string) => {
-      const idle = Math.max(0, devices - Math.floor(held / wholeGpu))
-      if (idle > 0 && rule === '') rule = at
-      kept += idle
-    }
-    this.policy.classes?.forEach(({ name, reserveDevices }, i) => {
-      if (reserveDevices > 0 && name !== workload.class)
-        keep(reserveDevices, tallies.ofClass(name), `spec.classes[${i}].reserve`)
-    })
-    this.policy.reservations?.forEach(({ budget, devices, expires }, i) => {
-      const node = this.books.ledger.node(budget)
-      if (node === undefined || isPast(expires, this.at) || this.isWithin(workload, budget)) return
-      keep(devices, tallies.node(node), `spec.reservations[${i}]`)
-    })
+    const { devices: kept, rule } = this.kept(workload)
     if (kept === 0) return null
     const free =
       fleet.wholeTotal - wholeDevices(parts, (node, device) => fleet.deviceFree[fleet.firstDevice[node]! + device]!)
@@ -95,12 +89,14 @@ export class StartCheck {
   /**
    * Work that may not be evicted never takes its program above what it is entitled to, so that excess can always be taken
    * back, and leaves the headroom alone. A program that holds nothing may start one for a limited time.
+   * @param milli    thousandths of devices that it takes
+   * @param rate     milli-units that they come to
    * @param arriving milli-units that places are kept for, by node
    * @returns        when it has to leave; null: never
    */
   firm(
     workload: Workload,
-    { parts }: Placement,
+    milli: number,
     rate: number,
     arriving: (node: number) => number,
   ): { readonly limitAt: EpochMs | null } | Block {
@@ -110,7 +106,7 @@ export class StartCheck {
     if (headroom !== undefined && (!preemptible || !headroom.lent)) {
       const mostMilli = Math.floor((schedulable.totals.devicesMilli * (100 - headroom.percent)) / 100)
       const held = preemptible ? tallies.node(0) : tallies.firmMilli
-      if (held + heldMilli(parts) > mostMilli)
+      if (held + milli > mostMilli)
         return {
           code: 'NonPreemptibleOverQuota',
           rule: 'spec.headroom.percent',
@@ -139,6 +135,27 @@ export class StartCheck {
       program = above
     }
     return program
+  }
+
+  private kept(workload: Workload): { readonly devices: number; readonly rule: string } {
+    const { tallies, ledger } = this.books
+    let kept = 0
+    let rule = ''
+    const keep = (devices: number, held: number, at: string) => {
+      const idle = Math.max(0, devices - Math.floor(held / wholeGpu))
+      if (idle > 0 && rule === '') rule = at
+      kept += idle
+    }
+    this.policy.classes?.forEach(({ name, reserveDevices }, i) => {
+      if (reserveDevices > 0 && name !== workload.class)
+        keep(reserveDevices, tallies.ofClass(name), `spec.classes[${i}].reserve`)
+    })
+    this.policy.reservations?.forEach(({ budget, devices, expires }, i) => {
+      const node = ledger.node(budget)
+      if (node === undefined || isPast(expires, this.at) || this.isWithin(workload, budget)) return
+      keep(devices, tallies.node(node), `spec.reservations[${i}]`)
+    })
+    return { devices: kept, rule }
   }
 
   private isWithin({ account }: Workload, budget: string): boolean {

@@ -5,6 +5,7 @@ import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import type { SideStanding } from './cell-event.ts'
+import { Leavers } from './leavers.ts'
 import { protectedUntil, protectionOf } from './protection.ts'
 import { SideRoom } from './side-room.ts'
 import type { Block } from './start-check.ts'
@@ -33,6 +34,7 @@ export class TakingBack {
   /** Milli-units by node that come and go by evictions under way. */
   private readonly arriving = new Map<number, number>()
   private readonly leaving = new Map<number, number>()
+  private readonly leavers: Leavers
   private readonly gone = new Set<Workload>()
   private searches = 0
   private evictions = 0
@@ -43,6 +45,7 @@ export class TakingBack {
     this.books = books
     this.policy = policy
     this.at = at
+    this.leavers = new Leavers(cell)
     for (const { decision } of cell.places.values()) {
       const { account } = cell.workloads.get(decision.workload)!
       if (account !== null) this.note(this.arriving, account.node, decision.needMilli)
@@ -71,6 +74,7 @@ export class TakingBack {
     if (this.searches >= searchMax)
       return { code: 'SearchBudgetExhausted', rule: 'spec.limits.search', compared: { searches: this.searches } }
     this.searches++
+    if (shapes.some((shape) => this.leavers.makeRoomFor(shape))) return null
     const sideOf = new Map<string, number>()
     const partsAt = new Map<number, number>()
     const refused = new Refusals()
@@ -106,10 +110,12 @@ export class TakingBack {
   }
 
   /** It is decided: what leaves is nobody's victim any more, and what comes is on its way. */
-  commit(workload: Workload, { victims }: VictimSet, rate: number): void {
+  commit(workload: Workload, { placement, victims }: VictimSet, rate: number): void {
     this.note(this.arriving, workload.account!.node, rate)
-    for (const { workload: victim, rate: freed, keeps } of victims) {
+    this.leavers.keep(placement.parts)
+    for (const { frees, workload: victim, rate: freed, keeps } of victims) {
       this.gone.add(victim)
+      this.leavers.add(victim.shape, frees)
       this.note(this.leaving, victim.account!.node, freed)
       if (keeps !== null) continue
       this.evictions++
@@ -142,7 +148,7 @@ export class TakingBack {
     if (ledger.parent(node) < 0 || !ledger.isBehind(node)) return false
     const held = ledger.held(node) + (this.arriving.get(node) ?? 0)
     if (held > 0 && ledger.owedRate(node) - held < rate) return false
-    return ledger.debtAtLeast(node, budgets.reclaimAfterMs)
+    return !ledger.servedFully(node) && ledger.debtAtLeast(node, budgets.reclaimAfterMs)
   }
 
   /** Siblings that hold more than they are entitled to and were served all they are owed. */

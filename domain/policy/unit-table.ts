@@ -1,5 +1,6 @@
 import { wholeGpu } from '../kernel/units.ts'
 import type { AllocationPolicy } from './allocation-policy.ts'
+import { milliUnitsOf } from './quota-policy.ts'
 
 /** What a device of each model counts for, and under which accelerator class its quota is kept. */
 export class UnitTable {
@@ -13,7 +14,8 @@ export class UnitTable {
 
   /** Thousandths of the reference device. */
   milliUnits(model: string | null): number {
-    return (model === null ? undefined : this.byModel.get(model))?.milliUnits ?? wholeGpu
+    if (model === null) return wholeGpu
+    return this.byModel.get(model)?.milliUnits ?? milliUnitsOf(model)
   }
 
   /** A model that no accelerator of the policy names is one of its own name; null: any. */
