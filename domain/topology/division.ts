@@ -114,7 +114,7 @@ const hostOfLeader = (
 }
 
 /** Of the domains from the i-th on that hold so much, the one that holds least; the first of the order on a tie. */
-export const tightest = (
+const tightest = (
   order: ReadonlyArray<number>,
   from: number,
   units: number,

@@ -24,7 +24,7 @@ export type SliceFault =
   | 'count-is-not-whole-slices'
 
 /** Replicas that need not stay together with any other. */
-export const singly = (tree: LevelTree): Slices => ({
+const singly = (tree: LevelTree): Slices => ({
   level: tree.lowest,
   size: 1,
   unit: tree.levels.map(() => 1),
