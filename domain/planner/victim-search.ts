@@ -58,7 +58,10 @@ const enough = (
     found = fits()
     if (found) break
   }
-  if (found) leaveOut(fleet, chosen, fits)
+  if (found) {
+    leaveOut(fleet, chosen, fits)
+    shrinkInstead(fleet, chosen, options, fits)
+  }
   comeBack(fleet, [...chosen.values()])
   return found ? [...chosen.values()] : null
 }
@@ -69,6 +72,28 @@ const leaveOut = (fleet: Fleet, chosen: Map<string, VictimOption>, fits: () => b
     give(fleet, option, -1)
     if (fits()) chosen.delete(option.workload.id)
     else give(fleet, option, 1)
+  }
+}
+
+/** Whoever need not stop beside the others shrinks. */
+const shrinkInstead = (
+  fleet: Fleet,
+  chosen: Map<string, VictimOption>,
+  options: ReadonlyArray<VictimOption>,
+  fits: () => boolean,
+): void => {
+  for (const shrink of options) {
+    const { id } = shrink.workload
+    const stop = chosen.get(id)
+    if (shrink.keeps === null || stop === undefined || stop.keeps !== null) continue
+    give(fleet, stop, -1)
+    give(fleet, shrink, 1)
+    if (fits()) {
+      chosen.set(id, shrink)
+      continue
+    }
+    give(fleet, shrink, -1)
+    give(fleet, stop, 1)
   }
 }
 
