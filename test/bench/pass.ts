@@ -39,7 +39,7 @@ export const benchPass = (devices: number, held: number): PassFigures => {
   return { devices, held, p50Us: quantile(warm, 0.5), p99Us, loopUs, ratio: p99Us / loopUs }
 }
 
-const loopOver = (devices: number, held: number): number => {
+export const loopOver = (devices: number, held: number): number => {
   const a = new Int32Array(devices).fill(1)
   const b = new Int32Array(held).fill(1)
   const took: number[] = []

@@ -1,0 +1,203 @@
+import { performance } from 'node:perf_hooks'
+import { either as E } from 'fp-ts'
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import { Cell } from '../../domain/planner/cell.ts'
+import type { WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
+import { fork } from '../../domain/planner/cell-snapshot.ts'
+import { decide } from '../../domain/planner/decide.ts'
+import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
+import { defaultBudget, type BudgetNodePolicy } from '../../domain/policy/budget-policy.ts'
+import { defaultLimits } from '../../domain/policy/contract-policy.ts'
+import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
+import type { EventLog } from '../../domain/ports/event-log.ts'
+import { unstatedTerms } from '../../domain/workload/terms.ts'
+import { CellWriter } from '../../services/decide/cell-writer.ts'
+import { advance, end, tick, wholeDevices } from './held-cell.ts'
+import { loopOver, type GangFigures, type PassFigures } from './pass.ts'
+import { quantile } from './ratio.ts'
+
+const program = (name: string): BudgetNodePolicy => ({
+  capMilli: null,
+  children: [],
+  name,
+  owner: null,
+  persons: {},
+  reviewDate: null,
+  share: 10,
+})
+
+/** As many programs of one share each; `team` and budget of a workload are its program. */
+export const programsPolicy = (programs: number, more: Partial<AllocationPolicy> = {}): AllocationPolicy => ({
+  budgets: { ...defaultBudget, tree: Array.from({ length: programs }, (_, i) => program(`program-${i}`)) },
+  impactHypothesis: null,
+  limits: { ...defaultLimits, evictionsPerMinute: null, preemptionsPerTeamHour: null },
+  mode: 'advise',
+  name: 'bench',
+  owner: null,
+  placement: { mix: null, seed: 0, strategy: 'first-fit' },
+  poolModes: {},
+  queues: [{ name: 'default', ordering: 'greedy' }],
+  reviewDate: null,
+  ...more,
+})
+
+export const budgetCell = (devices: number, policy: AllocationPolicy): Cell => {
+  const cell = new Cell('cell-bench')
+  for (const data of equalNodes(devices / 8, 8)) advance(cell, { type: 'NodeRegistered', at: 0 as EpochMs, data })
+  advance(cell, { type: 'PolicyActivated', at: 0 as EpochMs, data: { document: policy, hash: 'bench' } })
+  for (const node of policy.budgets?.tree ?? [])
+    advance(cell, {
+      type: 'DrillConcluded',
+      at: 0 as EpochMs,
+      data: { modelFamily: null, outcome: 'passed', team: node.name },
+    })
+  return cell
+}
+
+export const submission = (
+  workload: string,
+  budget: string,
+  submitter: string,
+  request: WorkloadSubmitted['data']['request'],
+): WorkloadSubmitted['data'] => ({
+  class: 'training',
+  estimateMs: null,
+  queue: 'default',
+  request,
+  team: budget,
+  terms: { ...unstatedTerms, budget, preemption: { ...unstatedTerms.preemption, tolerated: true }, submitter },
+  workload,
+})
+
+const hand = (cell: Cell, data: WorkloadSubmitted['data'], at: number) =>
+  advance(cell, { type: 'WorkloadSubmitted', at: at as EpochMs, data })
+
+const passes = 500
+const programs = 10
+const persons = 10
+const sizes = [1, 1, 1, 2, 4]
+
+/** A fleet taken by single devices of ten programs, and so many held of a hundred persons, in requests of three sizes. */
+const crowdedCell = (devices: number, held: number): Cell => {
+  const cell = budgetCell(devices, programsPolicy(programs))
+  for (let i = 0; i < devices; i++)
+    hand(cell, submission(`running-${i}`, `program-${i % programs}`, `person-${i % persons}`, wholeDevices(1)), 0)
+  tick(cell, 0)
+  for (let i = 0; i < held; i++) {
+    const person = `person-${Math.floor(i / programs) % persons}`
+    hand(cell, submission(`held-${i}`, `program-${i % programs}`, person, wholeDevices(sizes[i % sizes.length]!)), 1)
+  }
+  tick(cell, 1)
+  return cell
+}
+
+/** One of what runs ends, and whoever is next by its share starts: decided, not recorded. */
+export const benchBudgetPass = (devices: number, held: number): PassFigures => {
+  const cell = crowdedCell(devices, held)
+  const took: number[] = []
+  for (let i = 0; i < passes; i++) {
+    const at = 2 + i * 1_000
+    end(cell, `running-${(i * 7919) % devices}`, at)
+    const start = performance.now()
+    const decided = decide({ type: 'Ticked', at: at as EpochMs, data: {} }, cell)
+    took.push((performance.now() - start) * 1000)
+    if (decided._tag === 'Left' || decided.right.every(({ type }) => type !== 'WorkloadAdmitted'))
+      throw new Error('nothing started')
+    tick(cell, at)
+  }
+  const warm = took.slice(passes / 5)
+  const loopUs = loopOver(devices, held)
+  const p99Us = quantile(warm, 0.99)
+  return { devices, held, p50Us: quantile(warm, 0.5), p99Us, loopUs, ratio: p99Us / loopUs }
+}
+
+/** A gang that cannot run beside what is held already, by turns with an ordinary pass. */
+export const benchBudgetGang = (devices: number, gang: number): GangFigures => {
+  const base = crowdedCell(devices, 1_000)
+  const ratios: number[] = []
+  const gangUs: number[] = []
+  const passUs: number[] = []
+  let code = ''
+  for (let pair = 0; pair < 60; pair++) {
+    const ordinary = fork(base)
+    end(ordinary, `running-${(pair * 7919) % devices}`, 2_000)
+    const crowded = fork(base)
+    hand(crowded, submission('gang', 'program-0', 'person-0', { ...wholeDevices(gang), span: 'anywhere' }), 2_000)
+    for (const [cell, figures] of [
+      [ordinary, passUs],
+      [crowded, gangUs],
+    ] as const) {
+      const start = performance.now()
+      const decided = decide({ type: 'Ticked', at: 2_000 as EpochMs, data: {} }, cell)
+      figures.push((performance.now() - start) * 1000)
+      if (cell !== crowded || decided._tag === 'Left') continue
+      const held = decided.right.find((one) => one.type === 'WorkloadHeld' && one.data.workload === 'gang')
+      if (held?.type !== 'WorkloadHeld') throw new Error('the gang was not held')
+      code = held.data.code
+    }
+    ratios.push(gangUs.at(-1)! / passUs.at(-1)!)
+  }
+  return {
+    devices,
+    gangPassUs: quantile(gangUs, 0.5),
+    passUs: quantile(passUs, 0.5),
+    ratio: quantile(ratios.slice(15), 0.5),
+    code,
+  }
+}
+
+const recording = { stream: 'cell-bench', source: 'bench', actor: 'bench', recordTime: (at: EpochMs) => at }
+
+/** The cell goes on from where it is, in a log that is empty; its tick is decided, appended and acknowledged. */
+const loggedTick = async (log: EventLog, cell: Cell, at: number) => {
+  const writer = new CellWriter(log, recording, { cell, size: 0 })
+  const start = performance.now()
+  const taken = writer.take({ type: 'Ticked', at: at as EpochMs, data: {} }, 'tick')
+  const flushed = await writer.flush()
+  const ms = performance.now() - start
+  if (E.isLeft(taken) || E.isLeft(flushed)) throw new Error('the tick was not recorded')
+  return { ms, decisions: taken.right }
+}
+
+/** How long a tick took that was decided, appended and acknowledged; ms. */
+export interface LoggedTick {
+  readonly ms: number
+  readonly victims: number
+  readonly devices: number
+}
+
+/** A workload that is owed the whole fleet takes it back from as many victims as it has nodes. */
+export const benchReclaim = async (log: EventLog, devices: number): Promise<LoggedTick> => {
+  const none = defaultBudget.reclaimAfterMs
+  const policy = programsPolicy(2)
+  const [owed, other] = policy.budgets!.tree
+  const tree = [owed!, { ...other!, share: 0 }]
+  const cell = budgetCell(devices, { ...policy, budgets: { ...policy.budgets!, tree } })
+  for (let i = 0; i < devices / 8; i++) hand(cell, submission(`victim-${i}`, 'program-1', 'person', wholeDevices(8)), 0)
+  tick(cell, 0)
+  const gang = { ...wholeDevices(devices), span: 'anywhere' } as const
+  hand(cell, submission('gang', 'program-0', 'person', gang), 1)
+  tick(cell, 1)
+  const at = 2 + none
+  const { ms, decisions } = await loggedTick(log, cell, at)
+  const decided = decisions.find(({ type }) => type === 'PreemptionDecided')
+  if (decided?.type !== 'PreemptionDecided') throw new Error('nobody was asked to make room')
+  return { ms, devices, victims: decided.data.victims.length }
+}
+
+/** A gang over a whole level of the topology, on a fleet that is free. */
+export const benchTopologyGang = async (log: EventLog, devices: number, members: number): Promise<LoggedTick> => {
+  const cell = new Cell('cell-bench')
+  equalNodes(devices / 8, 8).forEach((data, i) => {
+    const topology = { block: `block-${Math.floor(i / 100)}`, rack: `rack-${Math.floor(i / 20)}` }
+    advance(cell, { type: 'NodeRegistered', at: 0 as EpochMs, data: { ...data, topology } })
+  })
+  const document = programsPolicy(1, { topologyLevels: ['block', 'rack'] })
+  advance(cell, { type: 'PolicyActivated', at: 0 as EpochMs, data: { document, hash: 'bench' } })
+  const request = { ...wholeDevices(members), span: 'anywhere', topology: { required: 'block' } } as const
+  hand(cell, submission('gang', 'program-0', 'person', request), 1)
+  const { ms, decisions } = await loggedTick(log, cell, 1)
+  const admitted = decisions.find(({ type }) => type === 'WorkloadAdmitted')
+  if (admitted === undefined) throw new Error('the gang did not start')
+  return { ms, devices, victims: 0 }
+}
