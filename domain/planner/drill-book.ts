@@ -25,4 +25,5 @@ export class DrillBook {
   }
 }
 
-const keyOf = (team: string, modelFamily: string | null): string => JSON.stringify([team, modelFamily])
+/** A name is one line, and not empty. */
+const keyOf = (team: string, modelFamily: string | null): string => `${team}\n${modelFamily ?? ''}`

@@ -54,7 +54,8 @@ export class DurationHistory {
 /** Of a team's own runs. */
 const enough = 8
 
-const keyOf = (kind: string, team: string | null): string => JSON.stringify([kind, team])
+/** A name is one line, and not empty. */
+const keyOf = (kind: string, team: string | null): string => `${kind}\n${team ?? ''}`
 
 /** The first place whose value is not below. */
 const placeOf = (sorted: ReadonlyArray<number>, value: number): number => {
