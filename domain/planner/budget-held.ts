@@ -1,4 +1,5 @@
 import type { EpochMs } from '../kernel/units.ts'
+import type { Books } from './books.ts'
 import type { BudgetPass } from './budget-pass.ts'
 import type { WorkloadHeld } from './cell-event.ts'
 import { largestMilliFor } from './held.ts'
@@ -86,28 +87,35 @@ const isPassing: ReadonlySet<string> = new Set(['BehindInQueue', 'WaitingForVict
 const keeperOf = (pass: BudgetPass, { code }: Block): Workload | null =>
   code === 'WouldDelayReservation' ? (pass.keepers[0] ?? null) : null
 
-/** A side of it was served all it is owed, and would hold more than it is entitled to: nobody owes it a start. */
-export const exhausted = (
-  { books, check }: Pick<BudgetPass, 'books' | 'check'>,
-  { account }: Workload,
-): Block | null => {
+/**
+ * A side of it was served all it is owed, and would hold more than it is entitled to: nobody owes it a start. The one that
+ * was served most, and of equals the largest; null: none.
+ */
+export const exhaustedNode = (books: Books, { account }: Workload): number | null => {
   const { ledger } = books
+  let most: number | null = null
   for (const node of books.upwards(account!.node)) {
     if (ledger.parent(node) < 0 || !ledger.servedFully(node)) continue
-    const { owed, charged, entitled, held, path } = ledger.read(node)
-    if (held + account!.rate <= entitled) continue
-    return {
-      code: 'BudgetExhaustedInWindow',
-      rule: check.ruleOf(path),
-      compared: {
-        chargedMilliUnitH: Number(charged / hour),
-        entitledMilli: entitled,
-        heldMilli: held,
-        owedMilliUnitH: Number(owed / hour),
-      },
-    }
+    if (ledger.held(node) + account!.rate <= ledger.entitled(node)) continue
+    if (most === null || ledger.compareServed(node, most) >= 0) most = node
   }
-  return null
+  return most
+}
+
+const exhausted = ({ books, check }: BudgetPass, workload: Workload): Block | null => {
+  const node = exhaustedNode(books, workload)
+  if (node === null) return null
+  const { owed, charged, entitled, held, path } = books.ledger.read(node)
+  return {
+    code: 'BudgetExhaustedInWindow',
+    rule: check.ruleOf(path),
+    compared: {
+      chargedMilliUnitH: Number(charged / hour),
+      entitledMilli: entitled,
+      heldMilli: held,
+      owedMilliUnitH: Number(owed / hour),
+    },
+  }
 }
 
 const waitsForVictims = (

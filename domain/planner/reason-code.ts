@@ -54,3 +54,18 @@ export const reasonCodes = [
   'SearchBudgetExhausted',
 ] as const
 export type ReasonCode = (typeof reasonCodes)[number]
+
+/** Names of the numbers that a code compares, beside those of the request and the fleet that every event has. */
+export const comparedBy: { readonly [C in ReasonCode]?: ReadonlyArray<string> } = {
+  WouldDelayReservation: ['keptDevices', 'freeDevices'],
+  BudgetExhaustedInWindow: ['chargedMilliUnitH', 'owedMilliUnitH', 'heldMilli', 'entitledMilli'],
+  WaitingForQuota: ['asked', 'available'],
+  ExceedsMaxQuota: ['asked', 'available'],
+  OverQueueLimit: ['heldMilli', 'capMilli'],
+  NonPreemptibleOverQuota: ['heldMilli', 'entitledMilli', 'rateMilli', 'mostMilli'],
+  WaitingForVictims: ['victims', 'holdUntilMs'],
+  ProtectedWindow: ['protectedAttempts', 'untilMs'],
+  DrillNotPassed: ['undrilledAttempts'],
+  PreemptionRateLimited: ['limitedAttempts', 'retryAtMs'],
+  SearchBudgetExhausted: ['searches'],
+}

@@ -1,5 +1,6 @@
-import { wholeGpu } from '../../domain/kernel/units.ts'
-import { durationText, gpusText, instantText, leaseText, needText, wrapped } from './wording.ts'
+import type { NextTurn } from '../../domain/planner/next-turn.ts'
+import { reasonText } from './reason-text.ts'
+import { durationText, instantText, leaseText, wrapped } from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -52,13 +53,22 @@ const standingText = (standing: Why['standing']): string =>
   })[standing]
 
 const waitingLines = (why: Waiting): ReadonlyArray<string> => [
-  `${why.workload} waits in queue ${why.queue}, position ${why.position}, for ${waitText(why)} (as of ${instantText(why.at)}).`,
+  `${why.workload} waits ${placeOf(why)}, position ${why.position}, for ${waitText(why)} (as of ${instantText(why.at)}).`,
   `Reason     ${why.code ?? 'PendingEvaluation'}: ${reasonText(why)}`,
   ...(decides(why) ? [] : [`Standing   the pool is ${standingText(why.standing)}: nothing starts there.`]),
   ...(why.rule === null ? [] : [`Rule       ${why.rule}, policy ${why.policy?.slice(0, 12) ?? '-'}`]),
   ...(why.aheadCount === 0 ? [] : [`Ahead      ${aheadText(why)}`]),
+  ...(why.holdersCount === 0 ? [] : [`Held by    ${namesText(why.holders, why.holdersCount)}`]),
+  ...(why.nextTurn === null ? [] : [`Next turn  ${turnText(why.nextTurn, why.at)}`]),
   `Projected  ${projectionText(why)}`,
+  ...(why.preemptions === 0 ? [] : [`Preempted  ${preemptedText(why)}`]),
 ]
+
+const placeOf = ({ budget, queue }: Waiting): string =>
+  budget === null ? `in queue ${queue}` : `at ${budget} (queue ${queue})`
+
+const preemptedText = ({ preemptions, workload }: Waiting): string =>
+  `${preemptions === 1 ? 'once' : `${preemptions} times`} before: \`leasehold why-preempted ${workload}\` says for whom.`
 
 /** What was stopped waits once more. */
 const waitText = ({ at, queuedAt, submittedAt, waitedMs }: Waiting): string =>
@@ -68,46 +78,19 @@ const waitText = ({ at, queuedAt, submittedAt, waitedMs }: Waiting): string =>
 
 const decides = ({ standing }: Waiting): boolean => standing === 'automate' || standing === 'advise'
 
-const reasonText = (why: Waiting): string => {
-  const needs = needsText(why)
-  const idle = why.outOfServiceMilli
-  const beside = idle === 0 ? '' : ` (beside ${gpusText(idle)} on nodes that take nothing: see \`leasehold fleet\`)`
-  const free = `${gpusText(why.freeMilli)} free in total${beside}`
-  // What is not counted in thousandths cannot be held against how many are free.
-  const counted = why.needMilli > 0
-  const places = counted ? `${free}, ${largestText(why)} in one place` : 'no place has all of it free'
-  switch (why.code) {
-    case 'WaitingForCapacity':
-      return `it needs ${needs}; ${places}.`
-    case 'FragmentedCapacity':
-      return `it needs ${needs} in one place; ${free}, but at most ${largestText(why)} in one.`
-    case 'BehindInQueue':
-      return `another goes first. It needs ${needs}${counted ? `; ${places}` : ''}.`
-    case 'WouldDelayReservation':
-      return `it needs ${needs} and would fit, but would still run when the head of the queue is due to start there.`
-    case 'Misconfigured':
-      return `the policy has no queue ${why.queue}.`
-    case null:
-      return `no pass has looked at it yet: it needs ${needs}; ${free}. \`leasehold up\` decides.`
-    default:
-      return `it needs ${needs}; ${free}.`
+const aheadText = ({ ahead, aheadCount }: Waiting): string => namesText(ahead, aheadCount)
+
+const namesText = (names: ReadonlyArray<string>, count: number): string =>
+  `${names.join(', ')}${count > names.length ? ` and ${count - names.length} more` : ''}`
+
+/** `by 2026-08-14 02:00:00 UTC (in 2 h), when the protected window of sweep-7 ends` */
+export const turnText = ({ at, because, workload }: NextTurn, now: number): string => {
+  const when = {
+    'protected-window': `when the protected window of ${workload} ends`,
+    reservation: `until when a place is kept for ${workload}`,
+    'expected-end': `when ${workload} is expected to end`,
   }
-}
-
-const needsText = ({ needDevices, needMilli, needMemoryMib }: Waiting): string => {
-  if (needDevices === 0) return 'CPU and host memory only'
-  if (needMilli === 0) return needText({ devices: needDevices, milli: 0, memoryMib: needMemoryMib })
-  if (needMilli === needDevices * wholeGpu) return `${needDevices} whole ${needDevices === 1 ? 'GPU' : 'GPUs'}`
-  const share = `${needMilli / needDevices} thousandths`
-  return needDevices === 1 ? `${share} of one GPU` : `${share} of each of ${needDevices} GPUs`
-}
-
-const largestText = ({ largestMilli, needDevices, needMilli }: Waiting): string =>
-  needMilli < needDevices * wholeGpu ? `${largestMilli} thousandths` : gpusText(largestMilli)
-
-const aheadText = ({ ahead, aheadCount }: Waiting): string => {
-  const more = aheadCount - ahead.length
-  return `${ahead.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return `by ${instantText(at)} (in ${durationText(Math.max(0, at - now))}), ${when[because]}.`
 }
 
 const projectionText = (why: Waiting): string => {

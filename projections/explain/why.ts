@@ -3,6 +3,8 @@ import type { Cell } from '../../domain/planner/cell.ts'
 import type { LeasePart } from '../../domain/planner/cell-event.ts'
 import type { CommandCause } from '../../domain/planner/command.ts'
 import { openCommand } from '../../domain/planner/open-commands.ts'
+import { groundsOf, type Grounds } from '../../domain/planner/grounds.ts'
+import { aheadOf, LeafOrder, type Ahead } from '../../domain/planner/leaf-order.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
@@ -16,6 +18,8 @@ export type Why = {
   readonly at: EpochMs
   readonly workload: string
   readonly queue: string
+  /** Path of its person in the budget tree; null: nobody keeps books, or they have no place for it. */
+  readonly budget: string | null
   readonly class: string
   readonly needDevices: number
   /** 0 where no device is asked for, or as much of each as its memory makes. */
@@ -25,12 +29,14 @@ export type Why = {
   readonly submittedAt: EpochMs
   /** In all: not while it ran. */
   readonly waitedMs: DurationMs
+  /** Attempts of it that made room for others. */
+  readonly preemptions: number
   /** GPU milli that nobody uses on nodes or devices that take nothing: cordoned, draining or failed. */
   readonly outOfServiceMilli: number
   /** What the policy lets the pool do: where nothing is decided, nothing starts. */
   readonly standing: Cell['standing']
 } & (
-  | {
+  | ({
       readonly state: 'waiting'
       /** Null until a pass has looked at it. */
       readonly code: ReasonCode | null
@@ -39,9 +45,11 @@ export type Why = {
       readonly heldSince: EpochMs | null
       /** Since when it waits, this time. */
       readonly queuedAt: EpochMs
-      /** 1 is the head of its queue. */
+      /** 1 is the head of its queue; where books are kept, of its person's part of its leaf. */
       readonly position: number
-      /** Those before it in its queue, nearest to the head first. */
+      /** Who has to start first, or went first, as it was told last. */
+      readonly behind: string | null
+      /** Those before it there, nearest to the head first. */
       readonly ahead: ReadonlyArray<string>
       readonly aheadCount: number
       readonly freeMilli: number
@@ -52,7 +60,7 @@ export type Why = {
       /** Where it would start, and whose ends at that instant make room there. */
       readonly projectedNodes: ReadonlyArray<string>
       readonly projectedAfter: ReadonlyArray<string>
-    }
+    } & Grounds)
   | {
       readonly state: 'running'
       /** `advised`: no adapter was asked to start it; `stopping`: one has been asked to end it. */
@@ -80,12 +88,14 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
     at: cell.now,
     workload: id,
     queue: queue.name,
+    budget: workload.account === null ? null : cell.books!.ledger.path(workload.account.node),
     class: workload.class,
     needDevices: shape.request.devices,
     needMilli: shape.needMilli,
     needMemoryMib: shape.request.memoryMib,
     submittedAt,
     waitedMs: waitedBy(workload, cell.now),
+    preemptions: workload.preemptions,
     outOfServiceMilli: outOfService(cell),
     standing: cell.standing,
   }
@@ -124,12 +134,18 @@ const outOfService = ({ fleet }: Cell): number => {
   return milli
 }
 
+const noGrounds: Grounds = {
+  compared: {},
+  own: null,
+  other: null,
+  holders: [],
+  holdersCount: 0,
+  nextTurn: null,
+}
+
 const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell, workload.id)) => {
-  const { hold, shape, queue } = workload
-  const ahead: string[] = []
-  let aheadCount = 0
-  for (let one = queue.head; one !== null && one !== workload; one = one.next)
-    if (++aheadCount <= aheadNamedMax) ahead.push(one.id)
+  const { hold, shape } = workload
+  const { count, first } = aheadIn(cell, workload)
   return {
     state: 'waiting' as const,
     code: hold?.code ?? null,
@@ -137,14 +153,27 @@ const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell
     policy: cell.policyHash,
     heldSince: hold?.since ?? null,
     queuedAt: workload.queuedAt,
-    position: aheadCount + 1,
-    ahead,
-    aheadCount,
+    position: count + 1,
+    behind: hold?.behind ?? null,
+    ahead: first.map(({ id }) => id),
+    aheadCount: count,
     freeMilli: cell.fleet.freeFor(shape),
     largestMilli: largestMilliFor(cell.fleet, shape),
     projectedStartAt: projection.starts.get(workload.id) ?? null,
     projection: projection.outcome,
     projectedNodes: projection.place?.nodes ?? [],
     projectedAfter: projection.place?.after ?? [],
+    ...(groundsOf(cell, workload) ?? noGrounds),
   }
+}
+
+/** Who goes first in its part of its leaf, or in its queue where no books are kept. */
+const aheadIn = ({ books, now, policy }: Cell, workload: Workload): Ahead => {
+  if (books !== null && policy !== null && workload.account !== null)
+    return aheadOf(books, LeafOrder.of(policy, now), workload, aheadNamedMax)
+  const first: Workload[] = []
+  let count = 0
+  for (let one = workload.queue.head; one !== null && one !== workload; one = one.next)
+    if (++count <= aheadNamedMax) first.push(one)
+  return { count, first }
 }

@@ -38,6 +38,15 @@ export const gpusText = (milli: number): string => {
   return `${gpus.toLocaleString('en-US', { maximumFractionDigits: 3 })} ${gpus === 1 ? 'GPU' : 'GPUs'}`
 }
 
+/** Thousandths of unit-hours as GPU-hours of the reference class: `746`, `7.67`. */
+export const gpuHoursText = (milliUnitH: number): string => {
+  const hours = milliUnitH / wholeGpu
+  return hours.toLocaleString('en-US', { maximumFractionDigits: hours < 100 ? 2 : 0 })
+}
+
+/** To three digits behind the point: `1.022`. */
+export const ratioText = (part: number, whole: number): string => (part / whole).toFixed(3)
+
 /** What is asked for of devices; `milli` is of each, and 0 where their memory decides it. */
 export interface Need {
   readonly devices: number

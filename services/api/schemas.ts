@@ -73,6 +73,7 @@ const asked: Members = {
   at: instant,
   workload: text,
   queue: text,
+  budget: nullable(text),
   class: text,
   needDevices: whole,
   needMilli: whole,
@@ -80,7 +81,30 @@ const asked: Members = {
   submittedAt: instant,
   standing: standingSchema,
   waitedMs: whole,
+  preemptions: whole,
   outOfServiceMilli: whole,
+}
+const turnSchema = object({
+  at: instant,
+  because: word('protected-window', 'reservation', 'expected-end'),
+  workload: text,
+})
+/** Milli-units, and milli-unit hours over the window. */
+const nodeStanding: Members = {
+  node: text,
+  chargedMilliUnitH: whole,
+  owedMilliUnitH: whole,
+  heldMilli: whole,
+  entitledMilli: whole,
+}
+/** What a reason rests on, worked out when it is asked for; the numbers are named in docs/reasons.md. */
+const grounds: Members = {
+  compared: { type: 'object', additionalProperties: whole },
+  own: nullable(object(nodeStanding)),
+  other: nullable(object(nodeStanding)),
+  holders: list(text),
+  holdersCount: whole,
+  nextTurn: nullable(turnSchema),
 }
 export const whySchema = variants(
   object({
@@ -92,8 +116,10 @@ export const whySchema = variants(
     heldSince: nullable(instant),
     queuedAt: instant,
     position: whole,
+    behind: nullable(text),
     ahead: list(text),
     aheadCount: whole,
+    ...grounds,
     freeMilli: whole,
     largestMilli: whole,
     projectedStartAt: nullable(instant),

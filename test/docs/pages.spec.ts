@@ -3,7 +3,7 @@ import { either as E } from 'fp-ts'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { Decode } from '../../domain/kernel/document.ts'
-import { reasonCodes } from '../../domain/planner/reason-code.ts'
+import { comparedBy, reasonCodes, type ReasonCode } from '../../domain/planner/reason-code.ts'
 import { decodePolicy, policyFields } from '../../domain/policy/allocation-policy.codec.ts'
 import { orderings, strategies } from '../../domain/policy/allocation-policy.ts'
 import { decodeIntent, intentFields } from '../../domain/workload/intent.codec.ts'
@@ -120,8 +120,16 @@ describe('reasons.md', () => {
   })
   it('should speak of numbers that an event has', () => {
     const source = readFileSync(new URL('../../domain/planner/cell-event.ts', import.meta.url), 'utf8')
-    for (const [, , numbers] of rowsOf(page('reasons.md')))
-      for (const [, number] of numbers!.matchAll(/`(\w+)`/g)) expect(source).toContain(`readonly ${number}: `)
+    for (const [code, , numbers] of rowsOf(page('reasons.md')))
+      for (const [, number] of numbers!.matchAll(/`(\w+)`/g)) {
+        const names = comparedBy[bare(code!) as ReasonCode] ?? []
+        if (!names.includes(number!) && number !== 'why') expect(source).toContain(`readonly ${number}: `)
+      }
+  })
+  it('should speak of every number that a reason compares', () => {
+    for (const [code, meaning, numbers] of rowsOf(page('reasons.md')))
+      for (const name of comparedBy[bare(code!) as ReasonCode] ?? [])
+        expect(meaning! + numbers!).toContain(`\`${name}\``)
   })
   it('should speak of fields that an intent has', () => {
     for (const [, field] of page('reasons.md').matchAll(/`(spec\.(?!queues)[\w.]+)(?:: \w+)?`/g))

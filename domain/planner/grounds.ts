@@ -1,0 +1,213 @@
+import { assert } from '../kernel/decider.ts'
+import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { Books } from './books.ts'
+import { exhaustedNode } from './budget-held.ts'
+import type { Cell } from './cell.ts'
+import { NextTurns, runningBelow, type NextTurn } from './next-turn.ts'
+import { protectionOf, type Protection } from './protection.ts'
+import type { ReasonCode } from './reason-code.ts'
+import { StartCheck, type Block } from './start-check.ts'
+import { TakingBack } from './taking-back.ts'
+import type { Workload } from './workload.ts'
+
+/** How a node of the budget tree stands; milli-units, and milli-unit hours over the window. */
+export interface NodeStanding {
+  readonly node: string
+  readonly chargedMilliUnitH: number
+  readonly owedMilliUnitH: number
+  readonly heldMilli: number
+  readonly entitledMilli: number
+}
+
+/** What the reason of a held workload rests on, as things are at this instant. */
+export interface Grounds {
+  /** The numbers that its code names (docs/reasons.md). */
+  readonly compared: { readonly [name: string]: number }
+  /** The node of the budget tree whose turn it is not. */
+  readonly own: NodeStanding | null
+  /** The sibling that goes before it. */
+  readonly other: NodeStanding | null
+  /** Those who hold what it wants, or have to leave for it: the first of them, and how many there are. */
+  readonly holders: ReadonlyArray<string>
+  readonly holdersCount: number
+  readonly nextTurn: NextTurn | null
+}
+
+const holdersNamedMax = 10
+const hour = 3_600_000n
+
+export const nodeStanding = ({ ledger }: Books, node: number): NodeStanding => {
+  const { charged, entitled, held, owed, path } = ledger.read(node)
+  return {
+    node: path,
+    chargedMilliUnitH: Number(charged / hour),
+    owedMilliUnitH: Number(owed / hour),
+    heldMilli: held,
+    entitledMilli: entitled,
+  }
+}
+
+/**
+ * The grounds of what its workload was told last, worked out anew: O(depth), and O(what runs beside it) where that is
+ * what it waits for. What waits is not looked at. The ledger is brought to the cell's time.
+ * @returns null where no books are kept, or they have no place for it
+ */
+export const groundsOf = (cell: Cell, workload: Workload): Grounds | null => {
+  const { books, policy } = cell
+  if (books === null || policy === null || workload.account === null || workload.hold === null) return null
+  books.advance(cell.now)
+  return new GroundsNow(cell, books, policy, workload).of(workload.hold.code)
+}
+
+class GroundsNow {
+  private readonly cell: Cell
+  private readonly books: Books
+  private readonly policy: AllocationPolicy
+  private readonly workload: Workload
+  private readonly check: StartCheck
+
+  constructor(cell: Cell, books: Books, policy: AllocationPolicy, workload: Workload) {
+    this.cell = cell
+    this.books = books
+    this.policy = policy
+    this.workload = workload
+    this.check = new StartCheck(cell, books, policy, cell.now)
+  }
+
+  of(code: ReasonCode): Grounds {
+    switch (code) {
+      case 'BudgetExhaustedInWindow':
+        return this.exhausted()
+      case 'BehindHigherShare':
+        return this.outranked()
+      case 'OverQueueLimit':
+        return this.named(this.check.caps(this.workload), [])
+      case 'WaitingForQuota':
+      case 'ExceedsMaxQuota':
+        return this.named(this.quota(), [])
+      case 'NonPreemptibleOverQuota':
+        return this.firm()
+      case 'WaitingForVictims':
+        return this.victims()
+      case 'ProtectedWindow':
+        return this.named(this.claim(code), this.beside('protected-window', 'starting'))
+      case 'DrillNotPassed':
+        return this.named(this.claim(code), this.beside('undrilled'))
+      case 'PreemptionRateLimited':
+        return this.named(this.claim(code), this.beside(null))
+      case 'SearchBudgetExhausted':
+        return this.named({ compared: { searches: limitsOf(this.policy).searchMax } }, [])
+      default:
+        return this.named(null, [])
+    }
+  }
+
+  private exhausted(): Grounds {
+    const { account } = this.workload
+    // It was said some time ago, and need not hold at this very instant: the numbers are told all the same.
+    const node = exhaustedNode(this.books, this.workload) ?? this.books.ledger.parent(account!.node)
+    const own = nodeStanding(this.books, node)
+    const { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH } = own
+    return {
+      ...this.named({ compared: { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH } }, []),
+      own,
+      nextTurn: new NextTurns(this.cell, this.books).of(node, account!.rate),
+    }
+  }
+
+  /** Where its path and that of who went before it part, or of the sibling that is next. */
+  private outranked(): Grounds {
+    const { ledger, order } = this.books
+    const before = this.cell.workloads.get(this.workload.hold?.behind ?? '')?.account?.node
+    const theirs = before === undefined ? null : new Set(this.books.upwards(before))
+    for (const node of this.books.upwards(this.workload.account!.node)) {
+      const parent = ledger.parent(node)
+      if (parent < 0) break
+      const siblings = ledger.children(parent).filter((child) => child !== node)
+      const other =
+        theirs === null
+          ? siblings.filter((child) => order.compare(child, node) < 0).sort(order.compare)[0]
+          : siblings.find((child) => theirs.has(child))
+      if (other === undefined) continue
+      return {
+        ...this.named(null, before === undefined ? [] : [this.workload.hold!.behind!]),
+        own: nodeStanding(this.books, node),
+        other: nodeStanding(this.books, other),
+        nextTurn: new NextTurns(this.cell, this.books).of(node, this.workload.account!.rate),
+      }
+    }
+    return this.named(null, [])
+  }
+
+  private quota(): Pick<Block, 'compared'> | null {
+    const { queue, shape } = this.workload
+    const verdicts = this.books.quota.verdicts(queue.name, shape)
+    const worst = verdicts.find(({ possible }) => possible) ?? verdicts[0]
+    return worst === undefined ? null : { compared: { asked: worst.asked, available: worst.available } }
+  }
+
+  private firm(): Grounds {
+    const { ledger, schedulable, tallies } = this.books
+    if (this.workload.hold?.rule === 'spec.headroom.percent') {
+      const percent = this.policy.headroom?.percent ?? 0
+      const mostMilli = Math.floor((schedulable.totals.devicesMilli * (100 - percent)) / 100)
+      const lent = this.cell.isPreemptible(this.workload, this.cell.now)
+      return this.named({ compared: { heldMilli: lent ? tallies.node(0) : tallies.firmMilli, mostMilli } }, [])
+    }
+    const program = this.check.programOf(this.workload.account!.node)
+    const { rate } = this.workload.account!
+    const compared = { entitledMilli: ledger.entitled(program), heldMilli: ledger.held(program), rateMilli: rate }
+    return {
+      ...this.named({ compared }, []),
+      own: nodeStanding(this.books, program),
+      nextTurn: new NextTurns(this.cell, this.books).of(program, rate),
+    }
+  }
+
+  private victims(): Grounds {
+    const place = this.cell.places.get(this.workload.id)
+    if (place === undefined) return this.named(null, [])
+    const { holdUntil, victims } = place.decision
+    const staying = victims.filter(({ attempt, keeps, workload: id }) => {
+      const victim = this.cell.workloads.get(id)
+      return victim?.run != null && victim.attempt === attempt && (keeps === null || victim.run.open !== null)
+    })
+    return this.named(
+      { compared: { holdUntilMs: holdUntil, victims: victims.length } },
+      staying.map(({ workload }) => workload),
+    )
+  }
+
+  /** What a look for those who would have to leave comes to, without the search itself. */
+  private claim(code: ReasonCode): Pick<Block, 'compared'> | null {
+    const taking = new TakingBack(this.cell, this.books, this.policy, this.cell.now)
+    const found = taking.find(this.workload, [], () => null)
+    assert(found === null || 'code' in found, 'nobody is found for nothing')
+    return found?.code === code ? found : null
+  }
+
+  /** What runs beyond its entitlement beside the workload's side, and is protected in this way. */
+  private beside(...protections: ReadonlyArray<Protection | null>): ReadonlyArray<string> {
+    const { ledger } = this.books
+    const taking = new TakingBack(this.cell, this.books, this.policy, this.cell.now)
+    const names: string[] = []
+    for (const level of taking.levels(this.workload))
+      for (const side of ledger.children(ledger.parent(level))) {
+        if (side === level || ledger.held(side) <= ledger.entitled(side) || !ledger.servedFully(side)) continue
+        for (const one of runningBelow(this.books, side))
+          if (protections.includes(protectionOf(this.cell, one, one.run!, this.cell.now))) names.push(one.id)
+      }
+    return names
+  }
+
+  private named(block: Pick<Block, 'compared'> | null, holders: ReadonlyArray<string>): Grounds {
+    return {
+      compared: block?.compared ?? {},
+      own: null,
+      other: null,
+      holders: holders.slice(0, holdersNamedMax),
+      holdersCount: holders.length,
+      nextTurn: null,
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { EpochMs } from '../kernel/units.ts'
+import type { Books } from './books.ts'
+import type { Cell } from './cell.ts'
+import { endOf } from './end-index.ts'
+import { protectedUntil } from './protection.ts'
+import type { Workload } from './workload.ts'
+
+/** The earliest instant at which something changes for who waits at a node of the budget tree. */
+export interface NextTurn {
+  readonly at: EpochMs
+  readonly because: 'protected-window' | 'reservation' | 'expected-end'
+  /** Whose window, place or end it is. */
+  readonly workload: string
+}
+
+/** Looks for turns at one instant; what is asked of the same siblings twice is worked out once. */
+export class NextTurns {
+  private readonly cell: Cell
+  private readonly books: Books
+  private readonly windows = new Map<number, NextTurn | null>()
+  private end: NextTurn | null | undefined
+
+  constructor(cell: Cell, books: Books) {
+    this.cell = cell
+    this.books = books
+  }
+
+  /**
+   * Where the node is behind: the earliest of a protected window that ends beside it, a place that is kept for it, and an
+   * expected end of anything. Where it is not: the earliest expected ends of its own after which it would hold `rate`
+   * more within what it is entitled to. Null: nothing of that is known.
+   */
+  of(node: number, rate: number): NextTurn | null {
+    const { ledger } = this.books
+    if (!ledger.isBehind(node)) return this.ownEnd(node, rate)
+    const parent = ledger.parent(node)
+    return earliest([this.place(node), this.soonestEnd(), parent < 0 ? null : this.window(parent)])
+  }
+
+  /** First to end of those that run at children of `parent` which hold more than they are entitled to. */
+  private window(parent: number): NextTurn | null {
+    const known = this.windows.get(parent)
+    if (known !== undefined) return known
+    const { ledger } = this.books
+    let first: NextTurn | null = null
+    for (const child of ledger.children(parent)) {
+      if (ledger.held(child) <= ledger.entitled(child)) continue
+      for (const workload of runningBelow(this.books, child)) {
+        const at = protectedUntil(this.cell.policy, workload, workload.run!)
+        if (at > this.cell.now && at < (first?.at ?? Infinity))
+          first = { at: at as EpochMs, because: 'protected-window', workload: workload.id }
+      }
+    }
+    this.windows.set(parent, first)
+    return first
+  }
+
+  private place(node: number): NextTurn | null {
+    let first: NextTurn | null = null
+    for (const [workload, { decision }] of this.cell.places) {
+      const { account } = this.cell.workloads.get(workload)!
+      if (account === null || ![...this.books.upwards(account.node)].includes(node)) continue
+      if (decision.holdUntil < (first?.at ?? Infinity))
+        first = { at: decision.holdUntil, because: 'reservation', workload }
+    }
+    return first
+  }
+
+  private soonestEnd(): NextTurn | null {
+    if (this.end !== undefined) return this.end
+    this.end = null
+    for (const workload of this.cell.ends)
+      if (endOf(workload) > this.cell.now) {
+        this.end = { at: endOf(workload), because: 'expected-end', workload: workload.id }
+        break
+      }
+    return this.end
+  }
+
+  private ownEnd(node: number, rate: number): NextTurn | null {
+    const { ledger } = this.books
+    let over = ledger.held(node) + rate - ledger.entitled(node)
+    const running = [...runningBelow(this.books, node)].filter(({ run }) => run!.expectedEndAt !== null)
+    running.sort((a, b) => endOf(a) - endOf(b) || a.seq - b.seq)
+    for (const workload of running) {
+      over -= workload.account!.rate
+      if (over <= 0 && endOf(workload) > this.cell.now)
+        return { at: endOf(workload), because: 'expected-end', workload: workload.id }
+    }
+    return null
+  }
+}
+
+/** What runs at a node of the budget tree and below. */
+export function* runningBelow(books: Books, node: number): Generator<Workload> {
+  yield* books.running.get(node) ?? []
+  for (const child of books.ledger.children(node)) yield* runningBelow(books, child)
+}
+
+const earliest = (turns: ReadonlyArray<NextTurn | null>): NextTurn | null =>
+  turns.reduce((first, turn) => (turn !== null && turn.at < (first?.at ?? Infinity) ? turn : first), null)

@@ -1,0 +1,134 @@
+import { wholeGpu } from '../../domain/kernel/units.ts'
+import type { NodeStanding } from '../../domain/planner/grounds.ts'
+import { durationText, gpuHoursText, gpusText, instantText, needText, ratioText } from './wording.ts'
+import type { Why } from './why.ts'
+
+type Waiting = Extract<Why, { readonly state: 'waiting' }>
+
+/** Why it waits: the code's numbers in words, so that the comparison can be done again. */
+export const reasonText = (why: Waiting): string => {
+  const needs = needsText(why)
+  const idle = why.outOfServiceMilli
+  const beside = idle === 0 ? '' : ` (beside ${gpusText(idle)} on nodes that take nothing: see \`leasehold fleet\`)`
+  const free = `${gpusText(why.freeMilli)} free in total${beside}`
+  // What is not counted in thousandths cannot be held against how many are free.
+  const counted = why.needMilli > 0
+  const places = counted ? `${free}, ${largestText(why)} in one place` : 'no place has all of it free'
+  switch (why.code) {
+    case 'WaitingForCapacity':
+      return `it needs ${needs}; ${places}.`
+    case 'FragmentedCapacity':
+      return `it needs ${needs} in one place; ${free}, but at most ${largestText(why)} in one.`
+    case 'TopologyPlacementFailed':
+      return `it needs ${needs} in one domain of the level that it requires; ${free}, but no such domain has all of it.`
+    case 'BehindInQueue': {
+      const first = why.behind === null ? 'another' : why.behind
+      return `${first} goes first. It needs ${needs}${counted ? `; ${places}` : ''}.`
+    }
+    case 'Misconfigured':
+      return misconfiguredText(why)
+    case null:
+      return `no pass has looked at it yet: it needs ${needs}; ${free}. \`leasehold up\` decides.`
+    default:
+      return shareText(why) ?? limitText(why) ?? victimText(why) ?? `it needs ${needs}; ${free}.`
+  }
+}
+
+const misconfiguredText = ({ queue, rule }: Waiting): string =>
+  rule === 'spec.budgets.tree'
+    ? `the policy's budget tree has no leaf for it: neither its own \`spec.budget\` nor that of queue ${queue} names one.`
+    : `the policy has no queue ${queue}.`
+
+/** Of what is owed, and to whom first. */
+const shareText = (why: Waiting): string | null => {
+  const { code, other, own } = why
+  if (code === 'OnHold') return `somebody asked that it wait: \`leasehold log ${why.workload}\` says who and why.`
+  if (own === null) return code === 'BehindHigherShare' ? outrunText(why) : null
+  if (code === 'BudgetExhaustedInWindow')
+    return `${chargedText(own)}; it holds ${amount(own.heldMilli)} of the ${amount(own.entitledMilli)} that it is entitled to. Beyond that only what nobody else wants is free for it.`
+  if (code === 'BehindHigherShare')
+    return `it would fit, but others were served less: ${chargedText(own)}, ${other === null ? 'and others less' : chargedText(other)}.`
+  return null
+}
+
+const outrunText = ({ behind }: Waiting): string =>
+  `it would have fitted, but ${behind ?? 'another'} was next and took the room.`
+
+/** `research was charged 746 of 730 GPU-hours that it was owed over the window (1.022)` */
+export const chargedText = ({ node, chargedMilliUnitH: charged, owedMilliUnitH: owed }: NodeStanding): string => {
+  const ratio = owed === 0 ? '' : ` (${ratioText(charged, owed)})`
+  return `${node} was charged ${gpuHoursText(charged)} of ${gpuHoursText(owed)} GPU-hours that it was owed over the window${ratio}`
+}
+
+/** Of limits that a policy states. */
+const limitText = (why: Waiting): string | null => {
+  const needs = needsText(why)
+  const {
+    asked = 0,
+    available = 0,
+    capMilli = 0,
+    entitledMilli = 0,
+    heldMilli = 0,
+    mostMilli,
+    rateMilli = 0,
+  } = why.compared
+  switch (why.code) {
+    case 'OverQueueLimit':
+      return `a cap of ${gpusText(capMilli)}, of which ${amount(heldMilli)} are held: with ${needs} it would be ${amount(heldMilli + why.needMilli)}.`
+    case 'WaitingForQuota':
+      return `queue ${why.queue} may use ${amount(available)} more of ${gpusText(asked)} that it asks for, until others give back what they borrow or hold.`
+    case 'ExceedsMaxQuota':
+      return `it asks for ${gpusText(asked)}; queue ${why.queue} could never use that many, whatever others hold (${amount(available)} now).`
+    case 'NonPreemptibleOverQuota':
+      return mostMilli === undefined
+        ? `it may not be evicted, and ${why.own?.node ?? 'its program'} holds ${amount(heldMilli)} of the ${amount(entitledMilli)} that it is entitled to: with it that would be ${amount(heldMilli + rateMilli)}, which could never be taken back.`
+        : `${amount(heldMilli)} are held of the ${amount(mostMilli)} that the headroom leaves; it needs ${needs}.`
+    case 'WouldDelayReservation': {
+      const { freeDevices, keptDevices } = why.compared
+      return keptDevices === undefined
+        ? `it needs ${needs} and would fit, but would still run when ${why.behind ?? 'the head of the queue'} is due to start there.`
+        : `it needs ${needs}; of ${freeDevices ?? 0} whole GPUs free, ${keptDevices} are kept for others.`
+    }
+    default:
+      return null
+  }
+}
+
+/** Of those who would have to leave for it. */
+const victimText = (why: Waiting): string | null => {
+  const { holdUntilMs, limitedAttempts, protectedAttempts, retryAtMs, searches, undrilledAttempts, untilMs, victims } =
+    why.compared
+  const when = (ms: number) => `${instantText(ms)} (in ${durationText(Math.max(0, ms - why.at))})`
+  switch (why.code) {
+    case 'WaitingForVictims':
+      return holdUntilMs === undefined
+        ? 'its place is being made free.'
+        : `${victims} running ${victims === 1 ? 'attempt makes' : 'attempts make'} room for it, of which ${why.holdersCount} still ${why.holdersCount === 1 ? 'has' : 'have'} to leave; its place is kept until ${when(holdUntilMs)}.`
+    case 'ProtectedWindow':
+      return `its side is owed the room, but ${attempts(protectedAttempts)} that would have to leave ${protectedAttempts === 1 ? 'is' : 'are'} in a protected window${untilMs === undefined ? '' : `, the first until ${when(untilMs)}`}.`
+    case 'PreemptionRateLimited':
+      return `its side is owed the room, but the team of ${attempts(limitedAttempts)} that would have to leave was evicted as often as the policy allows in an hour${retryAtMs === undefined ? '' : `; again from ${when(retryAtMs)}`}.`
+    case 'DrillNotPassed':
+      return `its side is owed the room, but ${attempts(undrilledAttempts)} that would have to leave ${undrilledAttempts === 1 ? 'has' : 'have'} no passed and fresh drill that shows it goes on from a checkpoint.`
+    case 'SearchBudgetExhausted':
+      return `its side is owed the room, but ${searches ?? 'as many as a pass may make'} searches for whom to move were made in this pass already; it is searched for again in the next.`
+    default:
+      return null
+  }
+}
+
+const attempts = (count: number | undefined): string =>
+  count === undefined ? 'what' : count === 1 ? 'the one attempt' : `the ${count} attempts`
+
+const amount = (milli: number): string => gpusText(milli).replace(/ GPUs?$/, '')
+
+export const needsText = ({ needDevices, needMilli, needMemoryMib }: Waiting): string => {
+  if (needDevices === 0) return 'CPU and host memory only'
+  if (needMilli === 0) return needText({ devices: needDevices, milli: 0, memoryMib: needMemoryMib })
+  if (needMilli === needDevices * wholeGpu) return `${needDevices} whole ${needDevices === 1 ? 'GPU' : 'GPUs'}`
+  const share = `${needMilli / needDevices} thousandths`
+  return needDevices === 1 ? `${share} of one GPU` : `${share} of each of ${needDevices} GPUs`
+}
+
+const largestText = ({ largestMilli, needDevices, needMilli }: Waiting): string =>
+  needMilli < needDevices * wholeGpu ? `${largestMilli} thousandths` : gpusText(largestMilli)
