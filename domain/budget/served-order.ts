@@ -30,8 +30,13 @@ export const compareCredit = (a: BudgetNode, b: BudgetNode, creditMaxMs: Duratio
   return sign(creditOf(b, creditMaxMs) * BigInt(a.entitled) - creditOf(a, creditMaxMs) * BigInt(b.entitled))
 }
 
-export const servedFully = (node: BudgetNode): boolean =>
-  node.entitled === 0 || node.window.total(column.charged) >= node.window.total(column.owed)
+export const servedFully = (node: BudgetNode): boolean => {
+  if (node.entitled === 0) return true
+  const charged = node.window.rounded(column.charged)
+  const owed = node.window.rounded(column.owed)
+  if (Math.abs(charged - owed) > roundingMax * Math.max(charged, owed)) return charged > owed
+  return node.window.total(column.charged) >= node.window.total(column.owed)
+}
 
 /** Owed less charged where positive, milli-units x ms. */
 export const debtOf = (node: BudgetNode): bigint => {
