@@ -49,7 +49,7 @@ export class BudgetLedger {
   private creditMaxMs: DurationMs
   private rates: BudgetRates
   private readonly rows = new ShareRows()
-  private readonly watch: LedgerWatch
+  private watch: LedgerWatch
 
   /** A cell of no capacity, which counts from `at` on. */
   constructor(policy: BudgetPolicy, version: string, at: EpochMs, watch: LedgerWatch = {}) {
@@ -265,6 +265,19 @@ export class BudgetLedger {
   debtAtLeast(node: number, duration: DurationMs): boolean {
     const current = this.current(node)
     return debtOf(current) >= BigInt(duration) * BigInt(current.entitled)
+  }
+
+  /** Buckets that close from now on are told there. */
+  tellRows(onRow: NonNullable<LedgerWatch['onRow']>): void {
+    this.watch = { ...this.watch, onRow }
+  }
+
+  /** Tells what the open hour came to so far: for a ledger that nobody goes on with. */
+  end(at: EpochMs): void {
+    this.advance(at)
+    this.rates.settleAll()
+    this.addRows()
+    for (const row of this.rows.take()) this.watch.onRow?.(row)
   }
 
   toJSON(): LedgerSnapshot {

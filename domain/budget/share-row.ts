@@ -58,6 +58,13 @@ export const rowOf = (
   credit,
 })
 
+/** Two rows of one key; debt and credit are those of the later one. */
+export const addedUp = (later: ShareRow, earlier: ShareRow): ShareRow => {
+  const sum = { ...later }
+  for (const of of sums) sum[of] += earlier[of]
+  return sum
+}
+
 /** Rows of the open hour whose bucket is closed already, one for each node and version. */
 export class ShareRows {
   private readonly rows = new Map<string, ShareRow>()
@@ -66,9 +73,7 @@ export class ShareRows {
   add(row: ShareRow): void {
     const key = JSON.stringify([row.node, row.version])
     const earlier = this.rows.get(key)
-    const sum = { ...row }
-    if (earlier !== undefined) for (const of of sums) sum[of] += earlier[of]
-    this.rows.set(key, sum)
+    this.rows.set(key, earlier === undefined ? row : addedUp(row, earlier))
   }
 
   /** All of them, in the order in which they were first added; none is kept. */

@@ -41,6 +41,13 @@ export class Place {
     this.taken.clear()
   }
 
+  /** Thousandths of devices that are taken for it already. */
+  get keptMilli(): number {
+    let sum = 0
+    for (const { milli } of this.taken.values()) sum += milli
+    return sum
+  }
+
   /** All of it is free, and the workload may start there. */
   isComplete(): boolean {
     return this.taken.size === this.parts.reduce((sum, { devices }) => sum + devices.length, 0)

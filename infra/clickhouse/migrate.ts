@@ -14,7 +14,8 @@ const ledger = `CREATE TABLE IF NOT EXISTS schema_migration (
   applied_at DateTime64(3) DEFAULT now64(3)
 ) ENGINE = ReplacingMergeTree ORDER BY number`
 
-export const checksumOf = ({ name, statements }: Migration): string =>
+export const checksumOf = ({ name, statements, replaced }: Migration): string =>
+  replaced ??
   createHash('sha256')
     .update(JSON.stringify([name, statements]))
     .digest('hex')

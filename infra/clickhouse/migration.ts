@@ -6,4 +6,6 @@
 export interface Migration {
   readonly name: string
   readonly statements: ReadonlyArray<string>
+  /** Of what an older release did under this name, which a later migration does anew: it is not done any more. */
+  readonly replaced?: string
 }

@@ -1,5 +1,6 @@
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { PolicyActivated } from '../../domain/planner/cell-event.ts'
+import { sharingOf } from '../../domain/policy/allocation-policy.ts'
 import type { StoredEvent } from '../../domain/ports/event-log.ts'
 import type { Row, RowTable } from '../rows/row-table.ts'
 
@@ -27,7 +28,7 @@ export const cellRow = (
 
 export const policyRows: RowTable = {
   table: 'policy_rows',
-  columns: ['cell', 'version', 'at_ms', 'policy', 'name', 'owner', 'mode', 'strategy', 'queues'],
+  columns: ['cell', 'version', 'at_ms', 'policy', 'name', 'owner', 'mode', 'sharing', 'strategy', 'queues'],
 }
 
 export const policyRow = (cell: string, { at, data: { document, hash } }: PolicyActivated, version: number): Row => [
@@ -38,6 +39,7 @@ export const policyRow = (cell: string, { at, data: { document, hash } }: Policy
   document.name,
   document.owner ?? '',
   document.mode,
+  sharingOf(document),
   document.placement.strategy,
   document.queues.map(({ name }) => name),
 ]

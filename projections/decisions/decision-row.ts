@@ -1,4 +1,9 @@
-import { workloadOf, type CellDecision } from '../../domain/planner/cell-event.ts'
+import {
+  workloadOf,
+  type CellDecision,
+  type PreemptionDecided,
+  type SideStanding,
+} from '../../domain/planner/cell-event.ts'
 import type { StoredEvent } from '../../domain/ports/event-log.ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { Row, RowTable } from '../rows/row-table.ts'
@@ -26,6 +31,18 @@ const members = [
   'deadline_ms',
   'outcome',
   'requeued',
+  'budget',
+  'milli_units',
+  'limit_ms',
+  'preempted',
+  'preemptor',
+  'victims',
+  'hold_until_ms',
+  'idle_since_ms',
+  'preemptions',
+  'granted',
+  'owner',
+  'compared',
 ] as const
 
 type Members = { readonly [M in (typeof members)[number]]?: Json }
@@ -45,7 +62,7 @@ export const decisionRow = (event: StoredEvent, decision: CellDecision): Row => 
     type,
     workloadOf(decision) ?? '',
     'rule' in data ? data.rule : '',
-    ...members.map((member) => said[member] ?? (isText.has(member) ? '' : null)),
+    ...members.map((member) => said[member] ?? absent(member)),
     event.causation ?? '',
     event.policy ?? '',
   ]
@@ -61,12 +78,26 @@ const isText: ReadonlySet<string> = new Set<keyof Members>([
   'verb',
   'because',
   'outcome',
+  'budget',
+  'preemptor',
+  'granted',
+  'owner',
 ])
+
+const absent = (member: keyof Members): Json => {
+  if (member === 'victims') return []
+  if (member === 'compared') return {}
+  return isText.has(member) ? '' : null
+}
+
+/** Members of a decision that are numbers and have no column of their own, under their own names. */
+type Compared = { readonly [name: string]: number }
 
 const saidBy = (decision: CellDecision): Members => {
   switch (decision.type) {
     case 'WorkloadAdmitted': {
       const { alternative, attempt, expectedEndAt, freeMilli, lease, needMilli, score, waitedMs } = decision.data
+      const { budget, limitAt, milliUnits, preempted } = decision.data
       return {
         attempt,
         need_devices: lease.reduce((sum, { devices }) => sum + devices.length, 0),
@@ -79,10 +110,14 @@ const saidBy = (decision: CellDecision): Members => {
         alternative_score: alternative?.score ?? null,
         waited_ms: waitedMs,
         expected_end_ms: expectedEndAt,
+        ...(budget !== undefined && { budget }),
+        ...(milliUnits !== undefined && { milli_units: milliUnits, preempted: preempted === true }),
+        ...(limitAt !== undefined && { limit_ms: limitAt }),
       }
     }
     case 'WorkloadHeld': {
-      const { behind, code, freeMilli, largestMilli, needDevices, needMilli, projectedStartAt } = decision.data
+      const { behind, code, compared, freeMilli, largestMilli, needDevices, needMilli, projectedStartAt } =
+        decision.data
       return {
         code,
         behind,
@@ -91,6 +126,7 @@ const saidBy = (decision: CellDecision): Members => {
         free_milli: freeMilli,
         largest_milli: largestMilli,
         projected_start_ms: projectedStartAt,
+        ...(compared !== undefined && { compared }),
       }
     }
     case 'WorkloadRefused': {
@@ -100,8 +136,16 @@ const saidBy = (decision: CellDecision): Members => {
     case 'EstimateOverran':
       return { attempt: decision.data.attempt, expected_end_ms: decision.data.expectedEndAt }
     case 'CommandIssued': {
-      const { attempt, because, command, deadlineAt, node, verb } = decision.data
-      return { attempt, because, command, deadline_ms: deadlineAt, node, verb }
+      const { attempt, because, command, deadlineAt, node, preemptor, verb } = decision.data
+      return {
+        attempt,
+        because,
+        command,
+        deadline_ms: deadlineAt,
+        node,
+        verb,
+        ...(preemptor !== undefined && { preemptor }),
+      }
     }
     case 'AttemptStopped': {
       const { attempt, outcome, requeued } = decision.data
@@ -112,27 +156,47 @@ const saidBy = (decision: CellDecision): Members => {
       const need = keeps.reduce((sum, { devices }) => sum + devices.length, 0)
       return { attempt, need_devices: need, node: keeps[0]?.node ?? '', nodes: keeps.length }
     }
-    case 'PreemptionDecided': {
-      const { lease, needMilli, withoutAt } = decision.data
-      const need = lease.reduce((sum, { devices }) => sum + devices.length, 0)
-      return {
-        need_devices: need,
-        need_milli: needMilli,
-        node: lease[0]?.node ?? '',
-        nodes: lease.length,
-        projected_start_ms: withoutAt,
-      }
+    case 'PreemptionDecided':
+      return preemption(decision.data)
+    case 'LeaseIdled': {
+      const { attempt, idleSince, milliUnits } = decision.data
+      return { attempt, idle_since_ms: idleSince, milli_units: milliUnits }
     }
-    case 'LeaseIdled':
-      return { attempt: decision.data.attempt }
     case 'PlaceReleased':
       return { because: decision.data.because }
-    case 'GrantLapsed':
-      return { because: decision.data.grant, node: decision.data.name }
-    case 'BudgetChanged':
-      return { node: decision.data.node }
+    case 'GrantLapsed': {
+      const { grant, name, owner } = decision.data
+      return { because: grant, granted: name, owner }
+    }
+    case 'BudgetChanged': {
+      const { node, from, to, rule: _, ...amounts } = decision.data
+      const shares: Compared = { ...(from !== null && { from }), ...(to !== null && { to }) }
+      return { budget: node, compared: { ...amounts, ...shares } }
+    }
     case 'WorkloadPromoted':
+      return { preemptions: decision.data.preemptions }
     case 'WorkloadCancelled':
       return {}
   }
+}
+
+const preemption = (data: PreemptionDecided['data']): Members => {
+  const { freedMilli, holdUntil, lease, looked, needMilli, side, victims, victimSide, withoutAt } = data
+  return {
+    need_devices: lease.reduce((sum, { devices }) => sum + devices.length, 0),
+    node: lease[0]?.node ?? '',
+    nodes: lease.length,
+    projected_start_ms: withoutAt,
+    budget: side?.node ?? '',
+    milli_units: needMilli,
+    victims: victims.map(({ workload }) => workload),
+    hold_until_ms: holdUntil,
+    compared: { freedMilli, looked, ...standing('side', side), ...standing('victimSide', victimSide) },
+  }
+}
+
+const standing = (prefix: string, side: SideStanding | null): Compared => {
+  if (side === null) return {}
+  const { node: _, ...numbers } = side
+  return Object.fromEntries(Object.entries(numbers).map(([name, value]) => [`${prefix}.${name}`, value]))
 }

@@ -14,6 +14,7 @@ export const fleetLevelRows: RowTable = {
     'installed_milli',
     'schedulable_milli',
     'allocated_milli',
+    'kept_milli',
     'free_devices',
     'largest_share_milli',
     'largest_node_milli',
@@ -36,6 +37,7 @@ const summed = [
   'installedMilli',
   'schedulableMilli',
   'allocatedMilli',
+  'keptMilli',
   'freeDevices',
   'memoryMib',
   'freeMemoryMib',
@@ -124,6 +126,7 @@ export class FleetLevel {
       sums.installedMilli,
       sums.schedulableMilli,
       sums.allocatedMilli,
+      sums.keptMilli,
       sums.freeDevices,
       Math.max(0, cell.fleet.tree.largestMilli),
       Math.max(0, cell.fleet.tree.mostWholeDevices) * wholeGpu,
@@ -141,10 +144,19 @@ export class FleetLevel {
     ]
   }
 
+  /** What a place keeps is taken in the fleet, too, and leased to nobody. */
+  private leasedOn(node: number): ReadonlyArray<number> {
+    const leased: number[] = []
+    for (const { run } of this.cell.runningOn(node))
+      for (const part of run!.parts)
+        if (part.node === node) for (const device of part.devices) leased[device] = (leased[device] ?? 0) + part.milli
+    return leased
+  }
+
   private renew(node: number): NodeLevel {
     const { fleet } = this.cell
     const before = this.nodes[node] ?? noLevel
-    const after = nodeLevel(fleet, node, this.measure)
+    const after = nodeLevel(fleet, node, this.leasedOn(node), this.measure)
     this.nodes[node] = after
     for (const name of summed) this.sums[name] += after[name] - before[name]
     const { devices, domain } = fleet.nodes[node]!

@@ -11,6 +11,8 @@ export interface NodeLevel {
   readonly installedMilli: number
   readonly schedulableMilli: number
   readonly allocatedMilli: number
+  /** Of devices that take new work: kept for somebody until others have left, and leased to nobody. */
+  readonly keptMilli: number
   /** Devices that take new work and are wholly free. */
   readonly freeDevices: number
   /** The largest free part of one of them. */
@@ -27,6 +29,7 @@ export const noLevel: NodeLevel = {
   installedMilli: 0,
   schedulableMilli: 0,
   allocatedMilli: 0,
+  keptMilli: 0,
   freeDevices: 0,
   largestShareMilli: 0,
   memoryMib: 0,
@@ -35,12 +38,19 @@ export const noLevel: NodeLevel = {
   fragmentation: 0,
 }
 
-export const nodeLevel = (fleet: Fleet, node: number, measure: FragmentationMeasure): NodeLevel => {
+/** @param leased thousandths of each of its devices that leases hold */
+export const nodeLevel = (
+  fleet: Fleet,
+  node: number,
+  leased: ReadonlyArray<number>,
+  measure: FragmentationMeasure,
+): NodeLevel => {
   const { devices, deviceMemoryMib } = fleet.nodes[node]!
   const health = fleet.healthOf(node, null)
   const open = new Int32Array(devices)
   let schedulableMilli = 0
   let allocatedMilli = 0
+  let keptMilli = 0
   let freeDevices = 0
   let largestShareMilli = 0
   let freeMemoryMib = 0
@@ -50,11 +60,13 @@ export const nodeLevel = (fleet: Fleet, node: number, measure: FragmentationMeas
     const own = fleet.deviceHealth[device]
     const free = fleet.deviceFree[device]!
     if (health === 'failed' || own === failed) continue
-    allocatedMilli += wholeGpu - free
-    schedulableMilli += wholeGpu - free
+    const held = leased[i] ?? 0
+    allocatedMilli += held
+    schedulableMilli += held
     if (health !== 'ready' || own !== ready) continue
     open[i] = free
-    schedulableMilli += free
+    keptMilli += wholeGpu - free - held
+    schedulableMilli += wholeGpu - held
     if (free === wholeGpu) freeDevices++
     if (free > largestShareMilli) largestShareMilli = free
     if (deviceMemoryMib === null) continue
@@ -67,6 +79,7 @@ export const nodeLevel = (fleet: Fleet, node: number, measure: FragmentationMeas
     installedMilli: devices * wholeGpu,
     schedulableMilli,
     allocatedMilli,
+    keptMilli,
     freeDevices,
     largestShareMilli,
     memoryMib: devices * (deviceMemoryMib ?? 0),
@@ -94,6 +107,7 @@ export const nodeLevelRows: RowTable = {
     'installed_milli',
     'schedulable_milli',
     'allocated_milli',
+    'kept_milli',
     'free_devices',
     'largest_share_milli',
     'memory_mib',
@@ -119,6 +133,7 @@ export const nodeLevelRow = (
   level.installedMilli,
   level.schedulableMilli,
   level.allocatedMilli,
+  level.keptMilli,
   level.freeDevices,
   level.largestShareMilli,
   level.memoryMib,

@@ -5,6 +5,8 @@ import type { StoredEvent } from '../../domain/ports/event-log.ts'
 import { cellRow, cellRows, policyRow, policyRows } from '../cells/cell-row.ts'
 import { decisionRow, decisionRows } from '../decisions/decision-row.ts'
 import { FleetLevel } from '../fragmentation/fleet-level.ts'
+import { PreemptionProjection } from '../preemptions/preemption-projection.ts'
+import { ShareProjection } from '../fairshare/share-projection.ts'
 import { healthRow, healthRows, nodeRow, nodeRows } from '../nodes/node-row.ts'
 import { WorkloadProjection } from '../workloads/workload-projection.ts'
 import type { RowSink } from './row-sink.ts'
@@ -15,6 +17,8 @@ export class CellProjection {
   private readonly sink: RowSink
   private readonly level: FleetLevel
   private readonly workloads: WorkloadProjection
+  private readonly shares: ShareProjection
+  private readonly preemptions: PreemptionProjection
   private readonly registeredAt: number[] = []
   private firstAt = -1
   private last: StoredEvent | null = null
@@ -24,6 +28,8 @@ export class CellProjection {
     this.sink = sink
     this.level = new FleetLevel(this.cell)
     this.workloads = new WorkloadProjection(this.cell, this.level, sink)
+    this.shares = new ShareProjection(this.cell, sink)
+    this.preemptions = new PreemptionProjection(this.cell, sink, (workload) => this.workloads.submissionOf(workload))
   }
 
   /** @throws broken invariant on an event that does not follow from those before it */
@@ -32,12 +38,17 @@ export class CellProjection {
     const event = inTime(stored.message as unknown as CellEvent, cell)
     if (event.at > cell.now) level.settle(sink)
     const before = this.nodesOf(event)
+    const at = Math.max(cell.now, event.at)
+    this.shares.advance(at, stored.position)
+    this.preemptions.advance(at)
     evolve(cell, event)
     this.last = stored
     if (this.firstAt < 0) this.firstAt = event.at
     for (const node of before) level.touch(node, stored.position)
     for (const node of this.nodesOf(event)) level.touch(node, stored.position)
+    this.shares.follow(event)
     this.workloads.follow(event, stored.position)
+    this.preemptions.follow(event, stored.position)
     if (event.type === 'WorkloadSubmitted' || event.type === 'PolicyActivated') level.followMix(sink, stored.position)
     this.putOwn(stored, event)
   }
@@ -75,7 +86,14 @@ export class CellProjection {
       case 'AttemptStopped':
       case 'LeaseShrunk':
       case 'WorkloadCancelled':
-        return this.cell.workloads.get(event.data.workload)?.run?.parts.map(({ node }) => node) ?? []
+      case 'WorkloadRefused':
+      case 'PreemptionDecided':
+      case 'PlaceReleased':
+      case 'HoldRequested': {
+        const { workload } = event.data
+        const parts = [this.cell.workloads.get(workload)?.run?.parts, this.cell.places.get(workload)?.parts]
+        return parts.flatMap((some) => some?.map(({ node }) => node) ?? [])
+      }
       default:
         return []
     }

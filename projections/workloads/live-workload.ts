@@ -31,6 +31,12 @@ export interface LiveAttempt {
   readonly startedAt: number
   readonly waitedMs: number
   readonly resumes: boolean
+  /** Node of the budget tree that it is charged to; empty: none. */
+  readonly budget: string
+  readonly milliUnits: number | null
+  /** Its place was made free by an eviction. */
+  readonly preempted: boolean
+  readonly limitAt: number | null
   /** The workload had not started before. */
   readonly isFirst: boolean
   expectedEndAt: number | null
@@ -49,6 +55,7 @@ export interface OpenCommandRow {
   readonly attempt: number
   readonly because: string
   readonly node: string | null
+  readonly preemptor: string | null
   readonly rule: string
   readonly issuedAt: number
   readonly deadlineAt: number

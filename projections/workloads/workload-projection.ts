@@ -77,8 +77,8 @@ export class WorkloadProjection {
         return
       }
       case 'CommandIssued': {
-        const { attempt, because, command, deadlineAt, node, rule, verb } = event.data
-        const open = { command, verb, attempt, because, node, rule, issuedAt: event.at, deadlineAt }
+        const { attempt, because, command, deadlineAt, node, preemptor = null, rule, verb } = event.data
+        const open = { command, verb, attempt, because, node, preemptor, rule, issuedAt: event.at, deadlineAt }
         const live = this.known(event)
         this.issue(live, open, position)
         this.putWorkload(live, position)
@@ -97,6 +97,11 @@ export class WorkloadProjection {
         return
       }
     }
+  }
+
+  /** Position of the submission of what waits or runs. */
+  submissionOf(workload: string): number {
+    return this.known({ data: { workload } }).submission
   }
 
   private known({ data: { workload } }: { readonly data: { readonly workload: string } }): LiveWorkload {
@@ -121,6 +126,10 @@ export class WorkloadProjection {
       startedAt: at,
       waitedMs: data.waitedMs,
       resumes: data.resumes === true,
+      budget: data.budget ?? '',
+      milliUnits: data.milliUnits ?? null,
+      preempted: data.preempted === true,
+      limitAt: data.limitAt ?? null,
       isFirst: live.firstStartedAt === null,
       expectedEndAt: data.expectedEndAt,
       parts: data.lease.map((part) => ({ part, from: at })),
@@ -143,6 +152,7 @@ export class WorkloadProjection {
       attempt: workload.attempt,
       because: 'admitted',
       node: null,
+      preemptor: null,
       rule,
       issuedAt: at,
       deadlineAt: at + commandsOf(this.cell.policy).startWithinMs,

@@ -16,8 +16,9 @@ export interface ViewDefinition {
   readonly select: string
 }
 
+/** Whatever was there under its name is gone, and with it its rows. */
 export const tableStatement = ({ table, comment, columns, key }: TableDefinition): string =>
-  `CREATE TABLE IF NOT EXISTS ${table} (\n${columnList(columns)}\n) ENGINE = ReplacingMergeTree(version) ORDER BY ${key} COMMENT ${quoted(comment)}`
+  `CREATE OR REPLACE TABLE ${table} (\n${columnList(columns)}\n) ENGINE = ReplacingMergeTree(version) ORDER BY ${key} COMMENT ${quoted(comment)}`
 
 export const viewStatement = ({ view, comment, columns, select }: ViewDefinition): string =>
   `CREATE OR REPLACE VIEW ${view} (\n${columnList(columns)}\n) AS ${select} COMMENT ${quoted(comment)}`

@@ -12,7 +12,8 @@ const free: ReadonlyArray<Column> = [
   ['installed_milli', 'Int64', 'Installed, thousandths of a device'],
   ['schedulable_milli', 'Int64', 'Schedulable: not failed, and leased or open to new work, thousandths of a device'],
   ['allocated_milli', 'Int64', 'Allocated: leased on devices that have not failed, thousandths of a device'],
-  ['free_milli', 'Int64', 'Free: schedulable and not allocated, thousandths of a device'],
+  ['kept_milli', 'Int64', 'Kept for somebody until others have left, and leased to nobody, thousandths of a device'],
+  ['free_milli', 'Int64', 'Free: schedulable and neither allocated nor kept, thousandths of a device'],
   ['free_devices', 'Int64', 'Devices that are open to new work and wholly free'],
   ['placeable_milli', 'Int64', 'Of what is free, what fits the reference: wholly free devices x 1000'],
   ['stranded_milli', 'Int64', 'Of what is free, the rest: parts of devices that others have the rest of'],
@@ -39,7 +40,8 @@ const fgd: ReadonlyArray<Column> = [
 ]
 const reference: Column = ['reference', name, 'The request that placeable and stranded refer to']
 
-const freeSql = `installed_milli, schedulable_milli, allocated_milli, schedulable_milli - allocated_milli AS free_milli,
+const freeSql = `installed_milli, schedulable_milli, allocated_milli, kept_milli,
+  schedulable_milli - allocated_milli - kept_milli AS free_milli,
   free_devices, free_devices * 1000 AS placeable_milli, free_milli - placeable_milli AS stranded_milli, largest_share_milli`
 const memorySql = `memory_mib, if(memory_mib = 0, NULL, r.free_memory_mib) AS free_memory_mib,
   if(memory_mib = 0, NULL, r.stranded_memory_mib) AS stranded_memory_mib,

@@ -14,11 +14,21 @@ const projection: Migration = {
   ],
 }
 
-/** What people query, and the rows that it is made of. */
+/** Tables and views before there were budgets. */
 const rows: Migration = {
   name: '0002-rows',
-  statements: [...tables.map(tableStatement), ...views.map(viewStatement)],
+  statements: [],
+  replaced: '818fe582a2a69dfa2e80ac22f13a88c253b3e729b97f9b4211066b62fa491c6e',
+}
+
+/**
+ * What people query, and the rows that it is made of. The position goes first: what an older release wrote is made anew
+ * from the log, with the columns that it did not have.
+ */
+const shares: Migration = {
+  name: '0003-shares',
+  statements: ['TRUNCATE TABLE projection', ...tables.map(tableStatement), ...views.map(viewStatement)],
 }
 
 /** In the order in which they are applied. */
-export const migrations: ReadonlyArray<Migration> = [projection, rows]
+export const migrations: ReadonlyArray<Migration> = [projection, rows, shares]

@@ -2,6 +2,8 @@ import type { Column, ViewDefinition } from './definition.ts'
 import { fragmentation, fragmentationNodes } from './fragmentation-views.ts'
 import { at, cellNow, instant, maybeAt } from './instants.ts'
 import { ladderDaily, ladderHourly } from './ladder-views.ts'
+import { preemptionLosses, preemptions } from './preemption-views.ts'
+import { shareDelivery, shareLedger } from './share-views.ts'
 import { waits } from './waits-view.ts'
 
 const name = 'LowCardinality(String)'
@@ -27,6 +29,9 @@ const workloads: ViewDefinition = {
     queue,
     team,
     ['submitter', name, 'Who submitted it, as they say'],
+    ['budget', name, 'Node of the budget tree that it names; empty: its queue says which'],
+    ['model_family', name, 'Model family that its drills are by; empty: none'],
+    ['tolerates', 'Bool', 'It may be evicted, once a drill was passed'],
     ['state', name, 'waiting, starting, running, stopping, succeeded, failed, refused, cancelled, not-started'],
     ['reason', name, 'Code of the reason why it is held, or was refused; empty: none'],
     ['devices', 'UInt32', 'Devices asked for'],
@@ -46,7 +51,7 @@ const workloads: ViewDefinition = {
     ['attempts', 'UInt32', 'Number of its last attempt; 0: none'],
     ['requeues', 'UInt32', 'How often an attempt was stopped and it waited once more'],
   ],
-  select: `SELECT cell, workload, submission, class, queue, team, submitter, state, reason, devices, milli,
+  select: `SELECT cell, workload, submission, class, queue, team, submitter, budget, model_family, tolerates, state, reason, devices, milli,
   toInt64(devices) * milli AS need_milli, memory_mib, cpu_milli, host_memory_mib, models, span, estimate_ms,
   ${instant('deadline_ms')} AS deadline_at, ${instant('submitted_ms')} AS submitted_at,
   ${instant('first_started_ms')} AS first_started_at, ${instant('ended_ms')} AS ended_at,
@@ -65,7 +70,11 @@ const attempts: ViewDefinition = {
     attempt,
     kind,
     team,
+    ['budget', name, 'Node of the budget tree that it is charged to; empty: none'],
+    ['milli_units', 'Nullable(Int64)', 'Rate at its start, thousandths of a unit; NULL: it is charged to none'],
     ['resumes', 'Bool', 'It goes on from a checkpoint'],
+    ['preempted', 'Bool', 'Others made room for it'],
+    maybeAt('limit_at', 'When it has to leave; NULL: it need not'),
     ['waited_ms', 'Int64', 'From the submission to this start, ms'],
     at('started_at', 'When it was given its devices'),
     maybeAt('expected_end_at', 'When it is expected to end; NULL: unknown'),
@@ -76,7 +85,8 @@ const attempts: ViewDefinition = {
     ['leased_milli', 'Int64', 'Thousandths of a device held together, at the end or now'],
     ['nodes', 'UInt32', 'Nodes that they lie on'],
   ],
-  select: `SELECT cell, workload, submission, attempt, class, team, resumes, waited_ms,
+  select: `SELECT cell, workload, submission, attempt, class, team, budget, milli_units, resumes, preempted,
+  ${instant('limit_ms')} AS limit_at, waited_ms,
   ${instant('started_ms')} AS started_at, ${instant('expected_end_ms')} AS expected_end_at,
   ${instant('ended_ms')} AS ended_at, ifNull(ended_ms, greatest(now_ms, started_ms)) - started_ms AS run_ms, outcome,
   devices, leased_milli, nodes
@@ -138,8 +148,13 @@ const commands: ViewDefinition = {
     ['command', 'String', 'Id of the command'],
     attempt,
     ['verb', name, 'start, resume, checkpoint, shrink, evict, cancel'],
-    ['because', name, 'Cause: admitted, cancel-requested, node-draining, node-failed, start-expired, stop-expired'],
+    [
+      'because',
+      name,
+      'Cause: admitted, cancel-requested, node-draining, node-failed, start-expired, stop-expired, preempted, time-limit',
+    ],
     ['node', name, 'Node that is to be left; empty: none'],
+    ['preemptor', 'String', 'Workload that it makes room for; empty: none'],
     rule,
     at('issued_at', 'When it was issued'),
     at('deadline_at', 'When its outcome is due'),
@@ -148,8 +163,8 @@ const commands: ViewDefinition = {
     ['answer', 'String', 'What the adapter said beside the outcome; empty: nothing'],
     ['latency_ms', 'Nullable(Int64)', 'From issue to outcome, ms; NULL: it is open'],
   ],
-  select: `SELECT cell, workload, submission, command, attempt, verb, because, node, rule, ${instant('issued_ms')} AS issued_at,
-  ${instant('deadline_ms')} AS deadline_at, ${instant('concluded_ms')} AS concluded_at, outcome, answer,
+  select: `SELECT cell, workload, submission, command, attempt, verb, because, node, preemptor, rule,
+  ${instant('issued_ms')} AS issued_at, ${instant('deadline_ms')} AS deadline_at, ${instant('concluded_ms')} AS concluded_at, outcome, answer,
   concluded_ms - issued_ms AS latency_ms
 FROM command_rows FINAL`,
 }
@@ -181,17 +196,39 @@ const decisions: ViewDefinition = {
     maybeAt('expected_end_at', 'When it is expected to end'),
     ['command', 'String', 'Id of the command; empty: none'],
     ['verb', name, 'What is asked of the adapter; empty: nothing'],
-    ['because', name, 'Cause of the command; empty: none'],
+    [
+      'because',
+      name,
+      'Cause of the command, or why a place is no longer kept, or the kind of grant that lapsed; empty: none',
+    ],
     maybeAt('deadline_at', 'When the outcome of the command is due'),
     ['outcome', name, 'How an attempt was stopped: cancelled, evicted, not-started, only-advised; else empty'],
     ['requeued', 'Nullable(Bool)', 'Whether what was stopped waits once more'],
+    ['budget', name, 'Node of the budget tree: charged, changed, or on whose side others make room; empty: none'],
+    ['milli_units', 'Nullable(Int64)', 'Rate that it is charged or asks for, thousandths of a unit'],
+    maybeAt('limit_at', 'When it has to leave'),
+    ['preempted', 'Nullable(Bool)', 'Whether others made room for what was admitted'],
+    ['preemptor', 'String', 'Workload that the command makes room for; empty: none'],
+    ['victims', 'Array(String)', 'Workloads that are to make room'],
+    maybeAt('hold_until_at', 'Until when the place is kept'),
+    maybeAt('idle_since_at', 'Since when it counts as idle'),
+    ['preemptions', 'Nullable(UInt32)', 'How often it has made room'],
+    ['granted', name, 'Reservation or exception that lapsed; empty: none'],
+    ['owner', name, 'Who answers for it; empty: none'],
+    [
+      'compared',
+      'Map(String, Float64)',
+      'Further numbers that the decision compared, by name (docs/reasons.md, docs/log.md)',
+    ],
     ['causation', 'String', 'Id of the input that it follows from'],
     ['policy', name, 'Hash of the policy in force'],
   ],
   select: `SELECT cell, version AS position, ${instant('at_ms')} AS at, type, workload, rule, attempt, code, behind, need_devices,
   need_milli, free_milli, largest_milli, node, nodes, score, alternative_node, alternative_score, waited_ms,
   ${instant('projected_start_ms')} AS projected_start_at, ${instant('expected_end_ms')} AS expected_end_at, command, verb,
-  because, ${instant('deadline_ms')} AS deadline_at, outcome, requeued, causation, policy
+  because, ${instant('deadline_ms')} AS deadline_at, outcome, requeued, budget, milli_units,
+  ${instant('limit_ms')} AS limit_at, preempted, preemptor, victims, ${instant('hold_until_ms')} AS hold_until_at,
+  ${instant('idle_since_ms')} AS idle_since_at, preemptions, granted, owner, compared, causation, policy
 FROM decision_rows FINAL`,
 }
 
@@ -209,6 +246,7 @@ const nodes: ViewDefinition = {
     ['free_devices', 'Int64', 'Devices that are open to new work and wholly free'],
     ['free_milli', 'Int64', 'Thousandths of a device that are open to new work and free'],
     ['allocated_milli', 'Int64', 'Leased on devices that have not failed, thousandths of a device'],
+    ['kept_milli', 'Int64', 'Kept for somebody until others have left, and leased to nobody, thousandths of a device'],
     ['device_memory_mib', 'Nullable(UInt32)', 'Memory of each device, MiB; NULL: not stated'],
     ['cpu_milli', 'Nullable(UInt32)', 'CPU, thousandths of a core; NULL: without limit'],
     ['host_memory_mib', 'Nullable(UInt32)', 'Host memory, MiB; NULL: without limit'],
@@ -216,11 +254,12 @@ const nodes: ViewDefinition = {
     at('changed_at', 'When its devices last changed hands or health'),
   ],
   select: `SELECT cell, node, model, domain, health, devices, devices_ready, l.free_devices AS free_devices,
-  l.free_milli AS free_milli, l.allocated_milli AS allocated_milli, device_memory_mib, cpu_milli, host_memory_mib,
+  l.free_milli AS free_milli, l.allocated_milli AS allocated_milli, l.kept_milli AS kept_milli, device_memory_mib, cpu_milli, host_memory_mib,
   ${instant('registered_ms')} AS registered_at, ${instant('l.last_ms')} AS changed_at
 FROM node_rows FINAL ANY LEFT JOIN (SELECT cell, node, max(r.at_ms) AS last_ms,
-  argMax(r.free_devices, r.at_ms) AS free_devices, argMax(r.schedulable_milli - r.allocated_milli, r.at_ms) AS free_milli,
-  argMax(r.allocated_milli, r.at_ms) AS allocated_milli FROM node_level_rows AS r FINAL GROUP BY cell, node) AS l
+  argMax(r.free_devices, r.at_ms) AS free_devices, argMax(r.schedulable_milli - r.allocated_milli - r.kept_milli, r.at_ms) AS free_milli,
+  argMax(r.allocated_milli, r.at_ms) AS allocated_milli, argMax(r.kept_milli, r.at_ms) AS kept_milli
+  FROM node_level_rows AS r FINAL GROUP BY cell, node) AS l
 USING (cell, node)`,
 }
 
@@ -249,10 +288,11 @@ const policies: ViewDefinition = {
     ['name', name, 'Its name'],
     ['owner', name, 'Its owner; empty: none'],
     ['mode', name, 'observe, advise, automate: of pools that state no mode of their own'],
+    ['sharing', name, 'Who is next: queues, budgets, kueue, fair-tree, drf'],
     ['strategy', name, 'Where a workload is put'],
     ['queues', `Array(${name})`, 'Its queues, in their order'],
   ],
-  select: `SELECT cell, version AS position, ${instant('at_ms')} AS activated_at, policy, name, owner, mode, strategy, queues
+  select: `SELECT cell, version AS position, ${instant('at_ms')} AS activated_at, policy, name, owner, mode, sharing, strategy, queues
 FROM policy_rows FINAL`,
 }
 
@@ -284,6 +324,10 @@ export const views: ReadonlyArray<ViewDefinition> = [
   ladderDaily,
   fragmentation,
   fragmentationNodes,
+  shareLedger,
+  shareDelivery,
+  preemptions,
+  preemptionLosses,
   decisions,
   reasons,
   commands,
