@@ -95,14 +95,15 @@ export const exhaustedNode = (books: Books, { account }: Workload): number | nul
   const { ledger } = books
   let most: number | null = null
   for (const node of books.upwards(account!.node)) {
-    if (ledger.parent(node) < 0 || !ledger.servedFully(node)) continue
-    if (ledger.held(node) + account!.rate <= ledger.entitled(node)) continue
+    if (ledger.parent(node) < 0 || ledger.held(node) + account!.rate <= ledger.entitled(node)) continue
+    if (!ledger.servedFully(node)) continue
     if (most === null || ledger.compareServed(node, most) >= 0) most = node
   }
   return most
 }
 
-const exhausted = ({ books, check }: BudgetPass, workload: Workload): Block | null => {
+const exhausted = (pass: BudgetPass, workload: Workload): Block | null => {
+  const { books, check } = pass
   const node = exhaustedNode(books, workload)
   if (node === null) return null
   const { owed, charged, entitled, held, path } = books.ledger.read(node)

@@ -47,6 +47,10 @@ export class BudgetPass extends PassBoard {
   private readonly freed: ReadonlyArray<number>
   private readonly newPlaces: Place[] = []
   private readonly openPlaces: Place[] = []
+  /** For whom a place is kept, as the pass stands. */
+  private readonly placed: Set<string>
+  /** There is no room for these any more, whoever asks. */
+  private readonly roomless = new Set<number>()
   private readonly fitting = new Map<number, boolean>()
 
   constructor(cell: Cell, at: EpochMs) {
@@ -57,6 +61,7 @@ export class BudgetPass extends PassBoard {
     this.policy = policy
     this.classes = new Map((policy.classes ?? []).map((each) => [each.name, each]))
     this.freed = [...cell.freed].sort((a, b) => a - b)
+    this.placed = new Set(cell.places.keys())
     books.advance(at)
     this.check = new StartCheck(cell, books, policy, at)
     this.taking = new TakingBack(cell, books, policy, at)
@@ -97,8 +102,7 @@ export class BudgetPass extends PassBoard {
   }
 
   hasPlace({ id }: Workload): boolean {
-    if (this.openPlaces.some(({ decision }) => decision.workload === id)) return false
-    return this.cell.places.has(id) || this.newPlaces.some(({ decision }) => decision.workload === id)
+    return this.placed.size > 0 && this.placed.has(id)
   }
 
   protected override estimateOf({ class: kind, estimateMs, team }: Workload): DurationMs | null {
@@ -153,32 +157,59 @@ export class BudgetPass extends PassBoard {
     const { fleet, workloads } = this.cell
     const workload = workloads.get(place.decision.workload)!
     if (workload.account !== null) this.books.count(workload, place.parts, kept ? 1 : -1)
-    if (kept) place.gather(fleet, null)
-    else place.release(fleet)
+    if (kept) {
+      place.gather(fleet, null)
+      this.placed.add(place.decision.workload)
+    } else {
+      place.release(fleet)
+      this.placed.delete(place.decision.workload)
+    }
   }
 
   private startByShare(): void {
     const walk = new ShareWalk(this.books, this.classes, this.at)
+    const turns: Turn[] = []
     for (const [node, lines] of this.books.lines)
       for (const line of lines) {
         const workload = this.firstWaiting(line)
-        if (workload !== null && (this.mayFit(line, workload) || this.isDue(workload, node)))
-          walk.put(node, line, workload)
+        if (workload === null || !(this.mayFit(line, workload) || this.isDue(workload, node))) continue
+        walk.put(node, line, workload)
+        turns.push({ node, line, workload })
       }
-    for (let turn = walk.next(); turn !== null; turn = walk.next()) walk.put(turn.node, turn.line, this.serve(turn))
+    for (let turn = walk.next(); turn !== null; turn = walk.next()) {
+      const roomless = this.roomless.size
+      walk.put(turn.node, turn.line, this.serve(turn))
+      if (this.roomless.size > roomless) this.passOver(turn.line.shape, turns, walk)
+    }
+  }
+
+  /** Nobody else need be asked in turn who asks for what there is no room for, but those for whom a place is kept. */
+  private passOver(shape: Shape, turns: ReadonlyArray<Turn>, walk: ShareWalk): void {
+    for (const { node, line } of turns) {
+      if (line.shape !== shape) continue
+      const workload = walk.turnOf(node, line)
+      if (workload === null || this.isDue(workload, node)) continue
+      this.lackRoom(line, this.roomBlock(workload))
+      walk.put(node, line, null)
+    }
+  }
+
+  private lackRoom(line: Line, block: Block): void {
+    if (!this.blocks.has(line)) this.blocks.set(line, block)
+    if (this.fitting.get(line.shape.index) === true) this.outrun.add(line)
   }
 
   /** Starts the workload if it may; returns whose turn in its line is next. */
   private serve({ line, node, workload }: Turn): Workload | null {
     const block = this.start(workload)
     if (block === null) return this.firstWaiting(line, workload.slot)
-    if (!this.blocks.has(line)) this.blocks.set(line, block)
+    if (wantsRoom.has(block.code)) this.lackRoom(line, block)
+    else if (!this.blocks.has(line)) this.blocks.set(line, block)
     if (block.code === 'WouldDelayReservation') {
       const shorter = line.endingWithin(workload.slot + 1, this.lastReservedAt - this.at)
       return shorter !== null && !this.started.has(shorter) && !this.hasPlace(shorter) ? shorter : null
     }
     if (!wantsRoom.has(block.code)) return null
-    if (this.fitting.get(line.shape.index) === true) this.outrun.add(line)
     if (this.isDue(workload, node) && this.reservations.length < reservationsMax) {
       this.reservations.push(this.reserve(workload.shape, this.check.keptFromOthers(workload)))
       this.keepers.push(workload)
@@ -226,6 +257,7 @@ export class BudgetPass extends PassBoard {
     for (const shape of shapes) {
       const placement = this.place(shape, workload)
       if (placement === null) {
+        if (shape === workload.shape) this.roomless.add(shape.index)
         block ??= this.roomBlock(workload)
         continue
       }

@@ -33,7 +33,7 @@ export class ShareWalk {
 
   /** The line's turn is this workload's; null: nobody's. */
   put(node: number, line: Line, workload: Workload | null): void {
-    for (const above of this.books.upwards(node)) this.oldest.delete(above)
+    if (this.oldest.size > 0) for (const above of this.books.upwards(node)) this.oldest.delete(above)
     let turns = this.turns.get(node)
     if (workload !== null) {
       if (turns === undefined) {
@@ -49,6 +49,10 @@ export class ShareWalk {
         this.exit(node)
       }
     }
+  }
+
+  turnOf(node: number, line: Line): Workload | null {
+    return this.turns.get(node)?.get(line) ?? null
   }
 
   /** Whose turn it is; null: nobody is left. */

@@ -36,6 +36,9 @@ export class TakingBack {
   private readonly leaving = new Map<number, number>()
   private readonly leavers: Leavers
   private readonly gone = new Set<Workload>()
+  private readonly claims = new Map<number, boolean>()
+  /** Why nobody makes room, by what was asked for. */
+  private readonly nobody = new Map<string, Block | null>()
   private searches = 0
   private evictions = 0
   private readonly evictedOf = new Map<string, number>()
@@ -59,7 +62,7 @@ export class TakingBack {
 
   /** Levels at which the workload's side may take from its siblings, nearest first. */
   levels({ account }: Workload): ReadonlyArray<number> {
-    return [...this.books.upwards(account!.node)].filter((node) => this.mayTake(node, account!.rate))
+    return this.books.upwards(account!.node).filter((node) => this.mayTake(node, account!.rate))
   }
 
   /** Who makes room for it; or why nobody does; null: its side has no claim. */
@@ -75,6 +78,11 @@ export class TakingBack {
       return { code: 'SearchBudgetExhausted', rule: 'spec.limits.search', compared: { searches: this.searches } }
     this.searches++
     if (shapes.some((shape) => this.leavers.makeRoomFor(shape))) return null
+    // Others who ask for the same from the same sides found nobody, and there are only fewer now.
+    const pooled = this.policy.protectedPools === undefined ? '' : workload.account!.path
+    const asked = `${pooled} ${workload.account!.rate} ${shapes.map(({ index }) => index).join()} ${levels.join()}`
+    const before = this.nobody.get(asked)
+    if (before !== undefined) return before
     const sideOf = new Map<string, number>()
     const partsAt = new Map<number, number>()
     const refused = new Refusals()
@@ -106,7 +114,9 @@ export class TakingBack {
         victimSide: this.standing(side),
       }
     }
-    return refused.block()
+    const block = refused.block()
+    this.nobody.set(asked, block)
+    return block
   }
 
   /** It is decided: what leaves is nobody's victim any more, and what comes is on its way. */
@@ -144,11 +154,24 @@ export class TakingBack {
 
   /** Behind with a debt, and short of at least the workload's rate, or without anything. */
   private mayTake(node: number, rate: number): boolean {
-    const { ledger, budgets } = this.books
-    if (ledger.parent(node) < 0 || !ledger.isBehind(node)) return false
+    const { ledger } = this.books
+    if (!this.hasClaim(node)) return false
     const held = ledger.held(node) + (this.arriving.get(node) ?? 0)
-    if (held > 0 && ledger.owedRate(node) - held < rate) return false
-    return !ledger.servedFully(node) && ledger.debtAtLeast(node, budgets.reclaimAfterMs)
+    return held === 0 || ledger.owedRate(node) - held >= rate
+  }
+
+  /** Whoever asks: what a node lacks changes with what starts, so nobody asks before all that may start has. */
+  private hasClaim(node: number): boolean {
+    const known = this.claims.get(node)
+    if (known !== undefined) return known
+    const { ledger, budgets } = this.books
+    const has =
+      ledger.parent(node) >= 0 &&
+      ledger.isBehind(node) &&
+      !ledger.servedFully(node) &&
+      ledger.debtAtLeast(node, budgets.reclaimAfterMs)
+    this.claims.set(node, has)
+    return has
   }
 
   /** Siblings that hold more than they are entitled to and were served all they are owed. */
