@@ -16,6 +16,7 @@ import type {
   PolicyActivated,
 } from './cell-event.ts'
 import type { CellRejection } from './decide.ts'
+import { gracePeriodOf } from './grace-period.ts'
 import { startCommandOf, type Run, type Workload } from './workload.ts'
 
 type Decided = E.Either<CellRejection, ReadonlyArray<CellDecision>>
@@ -237,7 +238,7 @@ const issued = (
 
 const spanOf = (cell: Cell, { terms }: Workload, verb: CommandIssued['data']['verb']): DurationMs => {
   const { stopWithinMs } = commandsOf(cell.policy)
-  const own = verb === 'shrink' ? (terms.elasticity?.resizeCostMs ?? 0) : terms.preemption.gracePeriodMs
+  const own = verb === 'shrink' ? (terms.elasticity?.resizeCostMs ?? 0) : gracePeriodOf(cell.policy, terms)
   return (stopWithinMs + own) as DurationMs
 }
 

@@ -4,6 +4,7 @@ import type { Cell } from './cell.ts'
 import { evolve } from './evolve.ts'
 import type { CellEvent } from './cell-event.ts'
 import type { Command } from './command.ts'
+import { gracePeriodOf } from './grace-period.ts'
 import { startCommandOf, type Workload } from './workload.ts'
 
 /** What adapters are to do and have not concluded, folded from a cell's events. Owns the cell and changes it. */
@@ -52,7 +53,7 @@ export const openCommand = (cell: Cell, workload: Workload): Command | null => {
     cell: cell.name,
     workload: id,
     attempt,
-    graceMs: terms.preemption.gracePeriodMs,
+    graceMs: gracePeriodOf(cell.policy, terms),
     team,
     class: workload.class,
     estimateMs,
