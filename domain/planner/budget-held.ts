@@ -60,6 +60,9 @@ const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null 
   if (block === undefined && told !== undefined && !isPassing.has(told) && !lacksRoom.has(told)) return null
   const found = block ?? pass.roomBlock(first)
   if (!wantsRoom.has(found.code)) return { ...found, behind: keeperOf(pass, found) }
+  // What is kept for others is in its way for as long as it is kept, whether or not there is room beside it just now.
+  if (told === 'WouldDelayReservation' && (pass.reservations.length > 0 || pass.check.keptFromOthers(first) > 0))
+    return null
   if (pass.outrun.has(line)) {
     const behind = pass.lastStarted()
     if (behind !== null) return { code: 'BehindHigherShare', rule: pass.check.ruleOf(first.account!.path), behind }
