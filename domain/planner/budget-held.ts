@@ -59,10 +59,8 @@ const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null 
   // What something else than room held, and was not tried, is as it was.
   if (block === undefined && told !== undefined && !isPassing.has(told) && !lacksRoom.has(told)) return null
   const found = block ?? pass.roomBlock(first)
+  if ((wantsRoom.has(found.code) || found.code === told) && isKeptOut(pass, first)) return null
   if (!wantsRoom.has(found.code)) return { ...found, behind: keeperOf(pass, found) }
-  // What is kept for others is in its way for as long as it is kept, whether or not there is room beside it just now.
-  if (told === 'WouldDelayReservation' && (pass.reservations.length > 0 || pass.check.keptFromOthers(first) > 0))
-    return null
   if (pass.outrun.has(line)) {
     const behind = pass.lastStarted()
     if (behind !== null) return { code: 'BehindHigherShare', rule: pass.check.ruleOf(first.account!.path), behind }
@@ -71,6 +69,13 @@ const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null 
   // That room came and went, or of which kind there is none, is not told anew at every start and end of others.
   if (spent === null && (told === 'BehindHigherShare' || (told !== undefined && wantsRoom.has(told)))) return null
   return { ...(spent ?? found), behind: null }
+}
+
+/** It was told of what is kept for others, and is in its way while it is kept, whether or not there is room beside it. */
+const isKeptOut = (pass: BudgetPass, first: Workload): boolean => {
+  const { hold } = first
+  if (hold?.code !== 'WouldDelayReservation') return false
+  return hold.rule.endsWith('.reserveAfter') ? pass.reservations.length > 0 : pass.check.keptFromOthers(first) > 0
 }
 
 const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])
