@@ -169,9 +169,10 @@ const saidBy = (decision: CellDecision): Members => {
       return { because: grant, granted: name, owner }
     }
     case 'BudgetChanged': {
-      const { node, from, to, rule: _, ...amounts } = decision.data
+      const { chargedMilliUnitH, creditMilliUnitH, debtMilliUnitH, from, node, owedMilliUnitH, to } = decision.data
       const shares: Compared = { ...(from !== null && { from }), ...(to !== null && { to }) }
-      return { budget: node, compared: { ...amounts, ...shares } }
+      const lapsed: Compared = { chargedMilliUnitH, creditMilliUnitH, debtMilliUnitH, owedMilliUnitH }
+      return { budget: node, compared: { ...lapsed, ...shares } }
     }
     case 'WorkloadPromoted':
       return { preemptions: decision.data.preemptions }
@@ -197,6 +198,10 @@ const preemption = (data: PreemptionDecided['data']): Members => {
 
 const standing = (prefix: string, side: SideStanding | null): Compared => {
   if (side === null) return {}
-  const { node: _, ...numbers } = side
-  return Object.fromEntries(Object.entries(numbers).map(([name, value]) => [`${prefix}.${name}`, value]))
+  return {
+    [`${prefix}.chargedMilliUnitH`]: side.chargedMilliUnitH,
+    [`${prefix}.entitledMilli`]: side.entitledMilli,
+    [`${prefix}.heldMilli`]: side.heldMilli,
+    [`${prefix}.owedMilliUnitH`]: side.owedMilliUnitH,
+  }
 }

@@ -1,28 +1,49 @@
 import type { CellEvent, LeasePart } from '../../../domain/planner/cell-event.ts'
 import type { StoredEvent } from '../../../domain/ports/event-log.ts'
 
-type Level = readonly [installed: number, schedulable: number, allocated: number, freeDevices: number]
+type Level = readonly [installed: number, schedulable: number, allocated: number, kept: number, freeDevices: number]
 
 interface Device {
   leased: number
+  /** For whom parts of it are kept, and how much. */
+  readonly kept: Map<string, number>
   health: string
 }
 
+const keptOf = ({ kept }: Device): number => [...kept.values()].reduce((sum, milli) => sum + milli, 0)
+
 /**
- * Thousandths installed, schedulable and allocated, and wholly free devices, at the end of each instant: from the events
- * alone, the slow way.
+ * Thousandths installed, schedulable, allocated and kept for somebody, and wholly free devices, at the end of each instant:
+ * from the events alone, the slow way.
  */
 export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<number, Level> => {
   const nodes = new Map<string, { health: string; devices: Device[] }>()
   const leases = new Map<string, ReadonlyArray<LeasePart>>()
+  const places = new Map<string, ReadonlyArray<LeasePart>>()
   const levels = new Map<number, Level>()
   const lease = (parts: ReadonlyArray<LeasePart>, sign: number) => {
     for (const { node, devices, milli } of parts)
       for (const device of devices) nodes.get(node)!.devices[device]!.leased += sign * milli
   }
+  /** What is free of each place, there or anywhere, is kept for its workload. */
+  const gather = (there: ReadonlySet<string> | null) => {
+    for (const [workload, parts] of places)
+      for (const { node, devices, milli } of parts)
+        for (const index of there === null || there.has(node) ? devices : []) {
+          const device = nodes.get(node)!.devices[index]!
+          if (!device.kept.has(workload) && 1000 - device.leased - keptOf(device) >= milli)
+            device.kept.set(workload, milli)
+        }
+  }
+  const drop = (workload: string) => {
+    if (!places.delete(workload)) return
+    for (const { devices } of nodes.values()) for (const { kept } of devices) kept.delete(workload)
+  }
   const release = (workload: string) => {
-    lease(leases.get(workload) ?? [], -1)
+    const parts = leases.get(workload) ?? []
+    lease(parts, -1)
     leases.delete(workload)
+    return new Set(parts.map(({ node }) => node))
   }
   let now = 0
   for (const [i, { id, message }] of events.entries()) {
@@ -30,7 +51,11 @@ export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<nu
     now = Math.max(now, event.at)
     switch (event.type) {
       case 'NodeRegistered': {
-        const devices = Array.from({ length: event.data.devices }, () => ({ leased: 0, health: 'ready' }))
+        const devices = Array.from({ length: event.data.devices }, () => ({
+          leased: 0,
+          kept: new Map(),
+          health: 'ready',
+        }))
         nodes.set(event.data.node, { health: 'ready', devices })
         break
       }
@@ -40,7 +65,19 @@ export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<nu
         else node.devices[event.data.device]!.health = event.data.health
         break
       }
+      case 'PreemptionDecided':
+        places.set(event.data.workload, event.data.lease)
+        gather(null)
+        break
+      case 'PlaceReleased':
+      case 'WorkloadRefused':
+        drop(event.data.workload)
+        break
+      case 'HoldRequested':
+        if (!leases.has(event.data.workload)) drop(event.data.workload)
+        break
       case 'WorkloadAdmitted':
+        drop(event.data.workload)
         lease(event.data.lease, 1)
         leases.set(event.data.workload, event.data.lease)
         break
@@ -48,17 +85,20 @@ export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<nu
         const stops = events
           .slice(i + 1)
           .some(({ causation, message: { type } }) => causation === id && type === 'AttemptStopped')
-        if (!stops) release(event.data.workload)
+        if (!stops) gather(release(event.data.workload))
         break
       }
       case 'AttemptStopped':
       case 'WorkloadCancelled':
-        release(event.data.workload)
+        drop(event.data.workload)
+        gather(release(event.data.workload))
         break
-      case 'LeaseShrunk':
-        release(event.data.workload)
+      case 'LeaseShrunk': {
+        const left = release(event.data.workload)
         lease(event.data.keeps, 1)
         leases.set(event.data.workload, event.data.keeps)
+        gather(left)
+      }
     }
     levels.set(now, levelOf([...nodes.values()]))
   }
@@ -66,7 +106,7 @@ export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<nu
 }
 
 const levelOf = (nodes: ReadonlyArray<{ readonly health: string; readonly devices: ReadonlyArray<Device> }>): Level => {
-  let [installed, schedulable, allocated, free] = [0, 0, 0, 0]
+  let [installed, schedulable, allocated, kept, free] = [0, 0, 0, 0, 0]
   for (const { health, devices } of nodes)
     for (const device of devices) {
       installed += 1000
@@ -74,7 +114,8 @@ const levelOf = (nodes: ReadonlyArray<{ readonly health: string; readonly device
       allocated += device.leased
       const open = health === 'ready' && device.health === 'ready'
       schedulable += open ? 1000 : device.leased
-      if (open && device.leased === 0) free++
+      if (open) kept += keptOf(device)
+      if (open && device.leased + keptOf(device) === 0) free++
     }
-  return [installed, schedulable, allocated, free]
+  return [installed, schedulable, allocated, kept, free]
 }

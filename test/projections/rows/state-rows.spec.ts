@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Json } from '../../../domain/kernel/canonical-json.ts'
+import type { EpochMs } from '../../../domain/kernel/units.ts'
 import { Cell } from '../../../domain/planner/cell.ts'
 import type { CellEvent } from '../../../domain/planner/cell-event.ts'
 import { OpenCommands } from '../../../domain/planner/open-commands.ts'
@@ -40,11 +41,14 @@ const each = (check: (final: FinalRows, followed: OpenCommands, events: Readonly
       for (const name of names) {
         const followed = new OpenCommands(new Cell(name))
         const own = events.filter(({ stream }) => stream === name).map(({ message }) => message as unknown as CellEvent)
-        for (const event of own) followed.follow(event)
+        for (const event of own) followed.follow(asTold(event, followed.cell.now))
         check(final, followed, own)
       }
     }
 }
+/** What is told late counts from when it was told, but for a submission. */
+const asTold = (event: CellEvent, now: EpochMs): CellEvent =>
+  event.type === 'WorkloadSubmitted' || event.at >= now ? event : { ...event, at: now }
 const sorted = (lines: ReadonlyArray<unknown>): ReadonlyArray<string> =>
   lines.map((line) => JSON.stringify(line)).sort()
 
