@@ -45,7 +45,7 @@ export class Cell {
   readonly places = new Map<string, Place>()
   /** What runs and has to leave by a time limit. */
   readonly limited = new Set<Workload>()
-  /** What runs and has reported progress, and does not count as idle. */
+  /** What runs and has to show progress, because it did or the policy demands it, and does not count as idle. */
   readonly watched = new Set<Workload>()
   /** Reservations and exceptions of the policy, by kind and name, that were said to have ended. */
   readonly lapsed = new Set<string>()

@@ -4,7 +4,7 @@ import { contractOf, type AllocationPolicy } from '../policy/allocation-policy.t
 import { askToStop } from './attempt-stop.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
-import type { BudgetChanged, CellDecision, GrantLapsed, LeaseIdled } from './cell-event.ts'
+import type { BudgetChanged, CellDecision, GrantLapsed, LeaseIdled, NodeHealth } from './cell-event.ts'
 import { isPast } from './protection.ts'
 import type { Workload } from './workload.ts'
 
@@ -17,16 +17,16 @@ export const dueDecisions = (
 ): ReadonlyArray<CellDecision> => [
   ...books.untold.map((change) => budgetChanged(change, at)),
   ...lapsed(cell, policy, at),
-  ...inOrder(cell.watched)
-    .filter((workload) => isIdle(cell, books, workload, at))
-    .map((workload) => idled(books, workload, at)),
-  ...inOrder(cell.limited)
-    .filter(({ run }) => run!.limitAt! <= at && run!.open === null && run!.confirmedAt !== null)
-    .map((workload) => askToStop(cell, workload, at, { because: 'time-limit' })),
+  ...inOrder(cell.watched, (workload) => isIdle(cell, books, workload, at)).map((workload) =>
+    idled(books, workload, at),
+  ),
+  ...inOrder(cell.limited, ({ run }) => run!.limitAt! <= at && run!.open === null && run!.confirmedAt !== null).map(
+    (workload) => askToStop(cell, workload, at, { because: 'time-limit' }),
+  ),
 ]
 
-const inOrder = (workloads: ReadonlySet<Workload>): ReadonlyArray<Workload> =>
-  [...workloads].sort((a, b) => a.seq - b.seq)
+const inOrder = (workloads: ReadonlySet<Workload>, isDue: (workload: Workload) => boolean): ReadonlyArray<Workload> =>
+  [...workloads].filter(isDue).sort((a, b) => a.seq - b.seq)
 
 const hour = 3_600_000n
 
@@ -73,18 +73,19 @@ const lapsed = (cell: Cell, policy: AllocationPolicy, at: EpochMs): ReadonlyArra
   ]
 }
 
-/** It made progress and does so no longer, and the fleet is not the cause. */
+/** It makes no progress, and the fleet is not the cause: nothing of what it holds has failed, or is to be left. */
 const isIdle = ({ fleet, policy }: Cell, { budgets }: Books, { run }: Workload, at: EpochMs): boolean => {
   const since = newestSign(run!, contractOf(policy).progressRequired)
   return (
     since !== null &&
     since + budgets.idleAfterMs <= at &&
-    run!.parts.every(
-      ({ node, devices }) =>
-        fleet.health[node] === 'ready' && devices.every((device) => fleet.healthOf(node, device) === 'ready'),
+    run!.parts.every(({ node, devices }) =>
+      [null, ...devices].every((device) => !isAtFault.has(fleet.healthOf(node, device))),
     )
   )
 }
+
+const isAtFault: ReadonlySet<NodeHealth> = new Set<NodeHealth>(['draining', 'failed'])
 
 const newestSign = (run: NonNullable<Workload['run']>, required: boolean): EpochMs | null =>
   run.progressAt ?? (required ? run.confirmedAt : null)

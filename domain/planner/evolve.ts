@@ -27,6 +27,7 @@ import {
   occupy,
   standInLine,
   vacate,
+  watch,
 } from './occupancy.ts'
 import { Place } from './place.ts'
 import { endedByEviction, waitedBy, type Workload } from './workload.ts'
@@ -212,9 +213,11 @@ const progress = (cell: Cell, { type, at, data }: CheckpointCommitted | Progress
   const progressAt = Math.max(at, run.progressAt ?? at) as EpochMs
   const checkpointAt =
     type === 'CheckpointCommitted' ? (Math.max(at, run.checkpointAt ?? at) as EpochMs) : run.checkpointAt
-  if (run.idle) cell.books?.setIdle(workload, false, cell.now)
-  workload.run = { ...run, progressAt, checkpointAt, idle: false }
-  cell.watched.add(workload)
+  // An old sign that is told late ends nothing.
+  const idle = run.idle && progressAt + (cell.books?.budgets.idleAfterMs ?? 0) <= cell.now
+  if (run.idle && !idle) cell.books?.setIdle(workload, false, cell.now)
+  workload.run = { ...run, progressAt, checkpointAt, idle }
+  watch(cell, workload)
   if (type === 'CheckpointCommitted') workload.checkpointed = true
 }
 

@@ -1,7 +1,7 @@
 import type { PlacementPart } from '../fleet/fleet.ts'
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs } from '../kernel/units.ts'
-import { sharingOf, topologyLevelsOf } from '../policy/allocation-policy.ts'
+import { contractOf, sharingOf, topologyLevelsOf } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import { Books } from './books.ts'
 import type { Cell } from './cell.ts'
@@ -24,7 +24,10 @@ export const activate = (cell: Cell, data: PolicyActivated['data']): void => {
       ? null
       : Books.open(cell.fleet, data.document, data.hash, cell.now, cell.books)
   for (const workload of waiting) standInLine(cell, workload)
-  for (const workload of running) open(cell, workload)
+  for (const workload of running) {
+    watch(cell, workload)
+    open(cell, workload)
+  }
   countPlaces(cell, 1)
 }
 
@@ -154,7 +157,16 @@ export const index = (cell: Cell, workload: Workload, run: Run): void => {
   cell.noteRuns(workload, run.parts, true)
   if (run.expectedEndAt !== null) cell.ends.add(workload)
   if (run.limitAt !== null) cell.limited.add(workload)
-  if (run.progressAt !== null && !run.idle) cell.watched.add(workload)
+  watch(cell, workload)
+}
+
+/** What could become idle is looked at; what no longer has to show progress is not idle for want of it. */
+export const watch = (cell: Cell, workload: Workload): void => {
+  const run = workload.run!
+  const shows = run.progressAt !== null || contractOf(cell.policy).progressRequired
+  if (run.idle && !shows) workload.run = { ...run, idle: false }
+  if (shows && !run.idle) cell.watched.add(workload)
+  else cell.watched.delete(workload)
 }
 
 /** Its devices are free again. */
