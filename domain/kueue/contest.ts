@@ -24,7 +24,8 @@ export const isEligible = (contest: Contest, holder: Holder): boolean => {
   return (
     usesAny(holder, preemptor.wanted) &&
     mayPreempt(ruleFor(contest, holder.queue), preemptor, holder) &&
-    !contest.spared.has(holder)
+    !contest.spared.has(holder) &&
+    contest.request.mayEvict?.(holder, preemptor) !== false
   )
 }
 

@@ -26,6 +26,8 @@ export interface CycleContext {
   readonly settings: CycleSettings
   /** Null: quota is all that counts. */
   readonly placer: Placer | null
+  /** As in a request for victims; absent: everybody may be evicted whom the rules give away. */
+  readonly mayEvict?: PreemptionRequest['mayEvict']
   /** Kept from cycle to cycle; absent: every head is looked at anew. */
   readonly memo?: NominationMemo
 }
@@ -115,7 +117,7 @@ const attempt = (
 }
 
 const requestFor = (
-  { holdings, rulesOf, policy }: CycleContext,
+  { holdings, rulesOf, policy, mayEvict }: CycleContext,
   { id, queue, priority, createdAt }: Head,
   usage: Assignment['usage'],
   wanted: ReadonlyArray<number>,
@@ -125,6 +127,7 @@ const requestFor = (
   preemptionOf: (of) => rulesOf(of).preemption,
   fairSharing: policy.fairSharing,
   loops: policy.loops,
+  ...(mayEvict !== undefined && { mayEvict }),
 })
 
 const isPlaced = (placer: Placer, head: Head, { podSets }: Assignment): boolean =>

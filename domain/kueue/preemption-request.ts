@@ -24,6 +24,8 @@ export interface PreemptionRequest {
   /** Null: classical preemption. Else at least one, tried in this order. */
   readonly fairSharing: ReadonlyArray<FairSharingStrategy> | null
   readonly loops: 'safe' | 'compatible'
+  /** Whether a holder whom the rules give away may be evicted now, for whatever else is promised; absent: it may. */
+  readonly mayEvict?: (holder: Holder, preemptor: Preemptor) => boolean
   /**
    * Asked once quota says that it fits, with those who are out at that moment, who are not in `holdings` then: whether
    * it finds its place as well. Whoever says yes must say yes when more are out.

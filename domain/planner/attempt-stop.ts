@@ -195,14 +195,16 @@ export const askToStop = (
     readonly because: 'preempted' | 'time-limit'
     readonly preemptor?: string
     readonly kept?: ReadonlyArray<PlacementPart>
+    /** Absent: what the cause says. */
+    readonly rule?: string
   },
 ): CommandIssued | AttemptStopped | LeaseShrunk => {
   const run = workload.run!
-  const { because, kept } = asked
+  const { because, kept, rule = ruleOf(because) } = asked
   if (run.commanded) return issued(cell, workload, run, at, { verb: kept === undefined ? 'evict' : 'shrink', ...asked })
-  if (kept === undefined) return stopped(workload, at, 'evicted', true, ruleOf(because))
+  if (kept === undefined) return stopped(workload, at, 'evicted', true, rule)
   const keeps = kept.map((part) => cell.fleet.partNamed(part))
-  const data = { attempt: workload.attempt, keeps, rule: ruleOf(because), workload: workload.id }
+  const data = { attempt: workload.attempt, keeps, rule, workload: workload.id }
   return { type: 'LeaseShrunk', at, data }
 }
 
@@ -215,9 +217,10 @@ const issued = (
     readonly node?: string
     readonly kept?: ReadonlyArray<PlacementPart>
     readonly preemptor?: string
+    readonly rule?: string
   },
 ): CommandIssued => {
-  const { because, kept, node = null, preemptor, verb } = asked
+  const { because, kept, node = null, preemptor, rule = ruleOf(because), verb } = asked
   return {
     type: 'CommandIssued',
     at,
@@ -229,7 +232,7 @@ const issued = (
       keeps: kept?.map((part) => cell.fleet.partNamed(part)) ?? null,
       node,
       ...(preemptor !== undefined && { preemptor }),
-      rule: ruleOf(because),
+      rule,
       verb,
       workload: workload.id,
     },

@@ -1,5 +1,5 @@
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
-import type { AllocationPolicy, MixClass } from '../policy/allocation-policy.ts'
+import { sharingOf, type AllocationPolicy, type MixClass } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type { WorkloadTerms } from '../workload/terms.ts'
 import { Books, type Account } from './books.ts'
@@ -9,7 +9,8 @@ import type { LeasePart, NodeHealth, NodeRegistered, PreemptionDecided } from '.
 import type { DrillBook } from './drill-book.ts'
 import type { DurationHistory } from './duration-history.ts'
 import type { EvictionLimits } from './eviction-limits.ts'
-import { arrive, index, install } from './occupancy.ts'
+import { KueueBooks } from './kueue-books.ts'
+import { arrive, index, install, lineKeyOf } from './occupancy.ts'
 import { Place } from './place.ts'
 import type { Hold, Run } from './workload.ts'
 
@@ -53,6 +54,15 @@ export interface CellSnapshot {
   readonly name: string
   readonly nodes: ReadonlyArray<NodeRegistered['data']>
   readonly now: EpochMs
+  /** What the next tick looks at anew; absent: all that waits. */
+  readonly pending?: {
+    /** Waits and must be told why. */
+    readonly fresh: ReadonlyArray<string>
+    /** Numbers of nodes on which something came free. */
+    readonly freed: ReadonlyArray<number>
+    /** First of each line that was never tried. */
+    readonly untried: ReadonlyArray<string>
+  }
   readonly policy: AllocationPolicy | null
   readonly policyHash: string | null
   readonly policyIsNew: boolean
@@ -83,6 +93,7 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
     name: cell.name,
     nodes: fleet.nodes.slice(),
     now: cell.now,
+    ...(cell.books !== null && { pending: pendingOf(cell) }),
     policy: cell.policy,
     policyHash: cell.policyHash,
     policyIsNew: cell.policyIsNew,
@@ -112,6 +123,13 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
   }
 }
 
+/** Reasons by shares depend on what was tried; without books all that waits may as well be tried again. */
+const pendingOf = ({ fresh, freed, untried }: Cell): NonNullable<CellSnapshot['pending']> => ({
+  fresh: Array.from(fresh, ({ id }) => id),
+  freed: [...freed],
+  untried: Array.from(untried, ({ first }) => first!.id),
+})
+
 /** A cell that decides from here on as the one that the snapshot was taken of. */
 export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   const cell = new Cell(snapshot.name)
@@ -120,6 +138,8 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   for (const spec of snapshot.nodes) fleet.register(spec)
   restoreHealth(cell, snapshot)
   if (snapshot.policy !== null) install(cell, { document: snapshot.policy, hash: snapshot.policyHash! })
+  if (snapshot.policy !== null && sharingOf(snapshot.policy) === 'kueue')
+    cell.kueue = new KueueBooks(cell, snapshot.policy)
   if (snapshot.books !== null) cell.books = Books.restore(fleet, snapshot.policy!, snapshot.books)
   cell.demand.restore(snapshot.demand.mix, snapshot.demand.measured)
   for (const { drill, at } of snapshot.drills) cell.drills.conclude(drill, at)
@@ -135,10 +155,20 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
     place.gather(fleet, null)
     const workload = cell.workloads.get(decision.workload)!
     if (workload.account !== null) cell.books?.count(workload, parts, 1)
+    cell.kueue?.keep(workload, parts)
   }
   cell.submissions = snapshot.submissions
   cell.policyIsNew = snapshot.policyIsNew
+  if (snapshot.pending !== undefined) putOff(cell, snapshot.pending)
   return cell
+}
+
+const putOff = (cell: Cell, { fresh, freed, untried }: NonNullable<CellSnapshot['pending']>): void => {
+  cell.fresh.clear()
+  cell.untried.clear()
+  for (const id of fresh) cell.fresh.add(cell.workloads.get(id)!)
+  for (const node of freed) cell.freed.add(node)
+  for (const id of untried) cell.untried.add(cell.workloads.get(id)!.line!)
 }
 
 const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
@@ -158,11 +188,12 @@ const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
     workload.run = run
     for (const part of run.parts) fleet.take(workload.shape, part)
     index(cell, workload, run)
+    cell.kueue?.start(workload, run.parts, run.startedAt)
   } else {
     if (given.hold === null) cell.fresh.add(workload)
     if (given.onHold) return
     workload.queue.add(workload)
-    if (books === null) workload.queue.lines.add(workload, workload.shape.index)
+    if (books === null) workload.queue.lines.add(workload, lineKeyOf(cell, workload))
   }
   if (given.account !== null) books!.putBack(workload, given.account)
   if (workload.line?.size === 1) cell.untried.add(workload.line)

@@ -10,6 +10,7 @@ import { DrillBook } from './drill-book.ts'
 import { DurationHistory } from './duration-history.ts'
 import { EndIndex } from './end-index.ts'
 import { EvictionLimits } from './eviction-limits.ts'
+import type { KueueBooks } from './kueue-books.ts'
 import type { Line } from './line.ts'
 import type { Place } from './place.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
@@ -41,6 +42,8 @@ export class Cell {
   readonly evictionLimits = new EvictionLimits()
   /** Kept by the budget tree; null: the policy has none. */
   books: Books | null = null
+  /** Kept by quota as Kueue does; null: the policy shares by something else. */
+  kueue: KueueBooks | null = null
   /** By the workload that each is kept for, in order of the decisions. */
   readonly places = new Map<string, Place>()
   /** What runs and has to leave by a time limit. */

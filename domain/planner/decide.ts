@@ -18,6 +18,7 @@ import type {
   WorkloadSubmitted,
 } from './cell-event.ts'
 import { BudgetPass } from './budget-pass.ts'
+import { KueuePass } from './kueue-pass.ts'
 import { Pass } from './pass.ts'
 import { endedByEviction, type Workload } from './workload.ts'
 
@@ -96,7 +97,12 @@ const runningAttempt = (
 
 const tick = (at: EpochMs, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
   if (!cell.decides) return nothing
-  const pass = cell.books === null ? new Pass(cell, at) : new BudgetPass(cell, at)
+  const pass =
+    cell.kueue !== null
+      ? new KueuePass(cell, at, cell.kueue)
+      : cell.books === null
+        ? new Pass(cell, at)
+        : new BudgetPass(cell, at)
   try {
     return E.right(pass.run())
   } finally {

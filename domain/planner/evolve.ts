@@ -68,6 +68,7 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       break
     case 'DrillConcluded':
       cell.drills.conclude(event.data, event.at)
+      cell.kueue?.rest.touchAll()
       break
     case 'CommandConcluded':
       conclude(cell, event)
@@ -194,6 +195,7 @@ const end = (cell: Cell, { at, data }: AttemptEnded): void => {
 
 const conclude = (cell: Cell, { at, data: { outcome, verb, workload: id } }: CommandConcluded): void => {
   const workload = known(cell, id)
+  cell.kueue?.rest.touch(workload.queue)
   const { run } = workload
   assert(run !== null, 'what is concluded about runs')
   if (verb === 'start' || verb === 'resume') {
@@ -226,6 +228,7 @@ const issue = (cell: Cell, { at, data }: CommandIssued): void => {
   const { run } = workload
   assert(run !== null, 'what is asked to do something runs')
   workload.run = { ...run, open: { ...data, issuedAt: at }, issued: run.issued + 1 }
+  cell.kueue?.asked(workload)
 }
 
 const stop = (cell: Cell, { at, data: { outcome, requeued, workload: id } }: AttemptStopped): void => {
@@ -255,6 +258,7 @@ const shrink = (cell: Cell, { keeps, workload: id }: LeaseShrunk['data']): void 
 const register = (cell: Cell, data: NodeRegistered['data']): void => {
   const node = cell.fleet.register(data)
   cell.books?.refresh(node, cell.now)
+  cell.kueue?.forgetFleet()
   cell.freed.add(node)
 }
 
@@ -266,6 +270,7 @@ const preempt = (cell: Cell, { at, data }: PreemptionDecided): void => {
   cell.places.set(workload.id, place)
   place.gather(cell.fleet, null)
   if (workload.account !== null) cell.books?.count(workload, parts, 1)
+  cell.kueue?.keep(workload, parts)
   for (const { keeps, workload: id } of data.victims) {
     if (keeps !== null) continue
     const victim = known(cell, id)

@@ -6,6 +6,7 @@ import type { PlacementRequest } from '../workload/request.ts'
 import { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import type { PolicyActivated } from './cell-event.ts'
+import { KueueBooks } from './kueue-books.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 import type { Run, Workload } from './workload.ts'
 
@@ -23,6 +24,7 @@ export const activate = (cell: Cell, data: PolicyActivated['data']): void => {
     keeps === 'queues' || keeps === 'kueue'
       ? null
       : Books.open(cell.fleet, data.document, data.hash, cell.now, cell.books)
+  cell.kueue = keeps === 'kueue' ? new KueueBooks(cell, data.document) : null
   for (const workload of waiting) standInLine(cell, workload)
   for (const workload of running) {
     watch(cell, workload)
@@ -36,6 +38,8 @@ const countPlaces = (cell: Cell, sign: 1 | -1): void => {
   for (const [id, { parts }] of cell.places) {
     const workload = cell.workloads.get(id)!
     if (workload.account !== null) cell.books?.count(workload, parts, sign)
+    if (sign > 0) cell.kueue?.keep(workload, parts)
+    else cell.kueue?.stop(workload)
   }
 }
 
@@ -105,7 +109,7 @@ export const standInLine = (cell: Cell, workload: Workload): void => {
   if (workload.onHold) return
   const { books, policy } = cell
   workload.queue.add(workload)
-  if (books === null) workload.queue.lines.add(workload, workload.shape.index)
+  if (books === null) workload.queue.lines.add(workload, lineKeyOf(cell, workload))
   else {
     const path = books.budgetOf(workload, policy!)
     if (path === null || workload.queue.index < 0) return
@@ -113,7 +117,12 @@ export const standInLine = (cell: Cell, workload: Workload): void => {
   }
   const { line } = workload
   if (line!.size === 1) cell.untried.add(line!)
+  if (line!.first === workload) cell.kueue?.rest.firstChanged(line!, workload.queue)
 }
+
+/** What workloads have in common that stand in one line of their queue. */
+export const lineKeyOf = ({ kueue }: Cell, workload: Workload): string | number =>
+  kueue === null ? workload.shape.index : kueue.asks.likenessOf(workload)
 
 /** It waits no more, and nothing is kept for it. */
 export const leaveQueue = (cell: Cell, workload: Workload): void => {
@@ -128,6 +137,7 @@ const leaveLine = (cell: Cell, workload: Workload): void => {
   const { line } = workload
   workload.queue.remove(workload)
   if (line === null) return
+  if (line.first === workload) cell.kueue?.rest.firstChanged(line, workload.queue)
   if (workload.account === null) workload.queue.lines.remove(workload)
   else cell.books!.leave(workload, cell.now)
   if (line.size === 0) cell.untried.delete(line)
@@ -183,6 +193,7 @@ export const vacate = (cell: Cell, workload: Workload): void => {
 
 /** It runs on with these parts. */
 export const keepOnly = (cell: Cell, workload: Workload, run: Run, parts: Run['parts']): void => {
+  cell.kueue?.resize(workload, parts)
   cell.books?.resize(workload, run.parts, parts, cell.now)
   giveBack(cell, workload, run.parts)
   for (const part of parts) cell.fleet.take(workload.shape, part)
@@ -196,6 +207,8 @@ export const dropPlace = (cell: Cell, workload: Workload): void => {
   if (place === undefined) return
   place.release(cell.fleet)
   cell.places.delete(workload.id)
+  cell.kueue?.stop(workload)
+  cell.kueue?.rest.fleetChanged()
   if (workload.account !== null) cell.books?.count(workload, place.parts, -1)
   for (const { node } of place.parts) cell.freed.add(node)
   refresh(cell, place.parts)
@@ -203,6 +216,7 @@ export const dropPlace = (cell: Cell, workload: Workload): void => {
 
 /** What a node's health makes of the books. */
 export const healthChanged = (cell: Cell, node: number): void => {
+  cell.kueue?.rest.fleetChanged()
   const { books } = cell
   if (books === null) return
   books.refresh(node, cell.now)
@@ -214,20 +228,24 @@ export const healthChanged = (cell: Cell, node: number): void => {
 const open = (cell: Cell, workload: Workload): void => {
   const { books, policy } = cell
   const { run } = workload
+  if (run !== null) cell.kueue?.start(workload, run.parts, run.startedAt)
   const path = books?.budgetOf(workload, policy!) ?? null
   if (books === null || run === null || path === null) return
   books.start(workload, path, run.parts, run.preemptible, cell.now)
   if (run.idle) books.setIdle(workload, true, cell.now)
 }
 
-const settleUp = (cell: Cell, workload: Workload): void =>
+const settleUp = (cell: Cell, workload: Workload): void => {
+  cell.kueue?.stop(workload)
   cell.books?.stop(workload, workload.run!.parts, workload.run!.preemptible, cell.now)
+}
 
 const giveBack = (cell: Cell, workload: Workload, parts: Run['parts']): void => {
   for (const part of parts) {
     cell.fleet.give(workload.shape, part)
     cell.freed.add(part.node)
   }
+  cell.kueue?.rest.fleetChanged()
   cell.noteRuns(workload, parts, false)
   refresh(cell, parts)
 }

@@ -1,21 +1,29 @@
 import type { EpochMs } from '../kernel/units.ts'
 import { limitsOf } from '../policy/allocation-policy.ts'
 import { askToStop } from './attempt-stop.ts'
-import type { CellDecision, PreemptionDecided, Victim, WorkloadPromoted } from './cell-event.ts'
+import type { CellDecision, PreemptionDecided, SideStanding, Victim, WorkloadPromoted } from './cell-event.ts'
 import type { PassBoard } from './pass-board.ts'
-import type { Reclaim } from './taking-back.ts'
 import type { VictimOption } from './victim-option.ts'
+import type { VictimSet } from './victim-search.ts'
 import type { Workload } from './workload.ts'
+
+/** Who makes room and where, how both sides stood where that counts, and by which rule; without one, by debt. */
+export interface Taking extends VictimSet {
+  readonly looked: number
+  readonly rule?: string
+  readonly side: SideStanding | null
+  readonly victimSide: SideStanding | null
+}
 
 /** The decision, whom it makes no victim of again, and what each victim is asked; one append. */
 export const preemptionDecisions = (
   { cell, at }: PassBoard,
   workload: Workload,
-  reclaim: Reclaim,
+  taking: Taking,
   needMilli: number,
 ): ReadonlyArray<CellDecision> => {
   const { holdMs, promotionAfter } = limitsOf(cell.policy)
-  const { victims, placement, looked, side, victimSide } = reclaim
+  const { victims, placement, looked, rule = 'spec.budgets.reclaimAfter', side, victimSide } = taking
   const decided: PreemptionDecided = {
     type: 'PreemptionDecided',
     at,
@@ -25,7 +33,7 @@ export const preemptionDecisions = (
       lease: placement.parts.map((part) => cell.fleet.partNamed(part)),
       looked,
       needMilli,
-      rule: 'spec.budgets.reclaimAfter',
+      rule,
       side,
       victims: victims.map((victim) => named(cell.fleet, victim)),
       victimSide,
@@ -44,6 +52,7 @@ export const preemptionDecisions = (
       askToStop(cell, victim.workload, at, {
         because: 'preempted',
         preemptor: workload.id,
+        rule,
         ...(victim.keeps !== null && { kept: victim.keeps }),
       }),
     ),

@@ -1,0 +1,64 @@
+import type { WorkloadHeld } from './cell-event.ts'
+import { largestMilliFor } from './held.ts'
+import type { KueuePass } from './kueue-pass.ts'
+import type { Block } from './start-check.ts'
+import type { Workload } from './workload.ts'
+
+/** Why a workload waits, and for whom. */
+export interface KueueReason extends Block {
+  readonly behind: Workload | null
+}
+
+/**
+ * Why what did not start is held, for each whose reason changed, in order of submission: whose turn it was carries what
+ * binds, the others are behind it.
+ */
+export const kueueHeld = (pass: KueuePass): ReadonlyArray<WorkloadHeld> => {
+  const held: { readonly seq: number; readonly decision: WorkloadHeld }[] = []
+  const hold = (workload: Workload, reason: KueueReason) => {
+    if (workload.hold?.code === reason.code && workload.hold.rule === reason.rule) return
+    held.push({ seq: workload.seq, decision: heldDecision(pass, workload, reason) })
+  }
+  for (const [workload, reason] of pass.reasons) if (!pass.started.has(workload)) hold(workload, reason)
+  for (const workload of pass.cell.unexplained()) {
+    if (pass.started.has(workload) || pass.reasons.has(workload) || pass.hasPlace(workload)) continue
+    const reason = standing(pass, workload)
+    if (reason !== null) hold(workload, reason)
+  }
+  return held.sort((a, b) => a.seq - b.seq).map(({ decision }) => decision)
+}
+
+/** Of what has just come, or must be explained anew, and had no turn. */
+const standing = (pass: KueuePass, workload: Workload): KueueReason | null => {
+  const { line, queue } = workload
+  if (workload.onHold) return { code: 'OnHold', rule: 'workload', behind: null }
+  if (queue.index < 0) return { code: 'Misconfigured', rule: 'spec.queues', behind: null }
+  const first = queue.ordering === 'fifo' ? null : pass.firstOf(line!, false)
+  const behind = first === null || first === workload ? pass.frontOf(queue) : first
+  if (behind === workload) return null
+  return { code: 'BehindInQueue', rule: `spec.queues[${queue.index}].ordering`, behind }
+}
+
+const heldDecision = (
+  pass: KueuePass,
+  { id, shape }: Workload,
+  { code, rule, behind, compared }: KueueReason,
+): WorkloadHeld => {
+  const { fleet } = pass.cell
+  return {
+    type: 'WorkloadHeld',
+    at: pass.at,
+    data: {
+      behind: behind?.id ?? null,
+      code,
+      ...(compared && { compared }),
+      freeMilli: fleet.freeFor(shape),
+      largestMilli: largestMilliFor(fleet, shape),
+      needDevices: shape.request.devices,
+      needMilli: shape.needMilli,
+      projectedStartAt: null,
+      rule,
+      workload: id,
+    },
+  }
+}

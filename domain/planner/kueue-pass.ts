@@ -1,0 +1,298 @@
+import type { Placement as Found } from '../fleet/fleet.ts'
+import { fitsNode } from '../fleet/placement.ts'
+import { everywhere } from '../fleet/score-cache.ts'
+import { admissionCycle, type HeadOutcome } from '../kueue/admission-cycle.ts'
+import type { CycleContext, CycleSettings } from '../kueue/nomination.ts'
+import type { Victim } from '../kueue/preemption-request.ts'
+import { assert } from '../kernel/decider.ts'
+import type { EpochMs } from '../kernel/units.ts'
+import { kueueOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { Cell } from './cell.ts'
+import type { CellDecision } from './cell-event.ts'
+import { quotaBlock, roomBlock, ruleOfQueue, waitsForVictims } from './kueue-block.ts'
+import type { KueueBooks } from './kueue-books.ts'
+import { kueueHeld, type KueueReason } from './kueue-held.ts'
+import { KueuePlacer } from './kueue-placer.ts'
+import { KueueProtection } from './kueue-protection.ts'
+import type { KueueTree } from './kueue-rest.ts'
+import { victimOf } from './kueue-victim.ts'
+import type { Line } from './line.ts'
+import { PassBoard } from './pass-board.ts'
+import { Place } from './place.ts'
+import { preemptionDecisions } from './preemption.ts'
+import type { WaitingQueue } from './waiting-queue.ts'
+import type { Workload } from './workload.ts'
+
+const settings: CycleSettings = {
+  partialAdmission: true,
+  preemptorsFirst: true,
+  priorityFirst: true,
+  recomputeOnVictimOverlap: true,
+}
+
+/**
+ * One look at the heads of the queues whose quota, or whose place, may have changed: cycles of admission are repeated
+ * until nothing comes of another one at this instant. What quota admits and no place of the fleet holds waits.
+ */
+export class KueuePass extends PassBoard {
+  readonly books: KueueBooks
+  readonly policy: AllocationPolicy
+  /** Why those wait who were looked at. */
+  readonly reasons = new Map<Workload, KueueReason>()
+  private readonly protection: KueueProtection
+  private readonly placer: KueuePlacer
+  private readonly context: CycleContext
+  /** Those for whom places are kept as the pass stands. */
+  private readonly placed = new Set<Workload>()
+  private readonly newPlaces: Place[] = []
+  private readonly openPlaces: Place[] = []
+  /** Of the books, last first. */
+  private readonly undoings: (() => void)[] = []
+
+  constructor(cell: Cell, at: EpochMs, books: KueueBooks) {
+    super(cell, at)
+    const { policy } = cell
+    assert(policy !== null, 'quota follows a policy')
+    this.books = books
+    this.policy = policy
+    books.bringTo(at)
+    this.protection = new KueueProtection(cell, books, policy, at)
+    this.placer = new KueuePlacer(cell, books, (shape, { seq }) =>
+      cell.placer.place(shape, this.rules, seq, everywhere),
+    )
+    const { holdings, memo, rulesOf } = books
+    const { mayEvict } = this.protection
+    this.context = { holdings, mayEvict, memo, placer: this.placer, policy: kueueOf(policy), rulesOf, settings }
+    for (const id of cell.places.keys()) this.placed.add(cell.workloads.get(id)!)
+    const mark = books.mark()
+    this.undoings.push(() => {
+      books.reset(mark)
+    })
+  }
+
+  run(): ReadonlyArray<CellDecision> {
+    this.findOverruns()
+    this.settlePlaces()
+    const trees = this.books.rest.awakeAt(this.at)
+    for (let awake = trees; awake.length > 0;) awake = this.cycle(awake)
+    for (const { root } of trees) this.books.rest.restTree(root, this.protection.untilFor(root))
+    for (const decision of kueueHeld(this)) this.decisions.push(decision)
+    return this.decisions
+  }
+
+  override undo(): void {
+    const { fleet } = this.cell
+    for (const place of this.newPlaces) place.release(fleet)
+    super.undo()
+    for (const place of this.openPlaces) place.gather(fleet, null)
+    for (const undoing of this.undoings.reverse()) undoing()
+  }
+
+  hasPlace(workload: Workload): boolean {
+    return this.placed.has(workload)
+  }
+
+  get keptPlaces(): ReadonlyArray<Place> {
+    return [...this.cell.places.values(), ...this.newPlaces]
+  }
+
+  /** Whose turn it is in the queue; in a strict one also who waits in front for a kept place. */
+  frontOf(queue: WaitingQueue): Workload | null {
+    const strict = queue.ordering === 'fifo'
+    const root = this.books.rest.rootOf(queue)
+    let front: Workload | null = null
+    for (const line of queue.lines) {
+      const first = this.firstOf(line, strict)
+      if (first === null || (front !== null && !this.isBefore(first, front))) continue
+      if (strict || !this.books.rest.isParked(line, root, this.at)) front = first
+    }
+    return front
+  }
+
+  /** First of the line that has not started in this pass; those for whom a place is kept count only if asked for. */
+  firstOf(line: Line, withPlace: boolean): Workload | null {
+    let workload = line.atOrAfter(0)
+    while (workload !== null && (this.started.has(workload) || (!withPlace && this.placed.has(workload))))
+      workload = line.atOrAfter(workload.slot + 1)
+    return workload
+  }
+
+  private isBefore(a: Workload, b: Workload): boolean {
+    const higher = this.books.priorityOf(a) - this.books.priorityOf(b)
+    return higher > 0 || (higher === 0 && a.seq < b.seq)
+  }
+
+  /** Places that are complete are moved into, once quota allows it; others are given up when their time is up. */
+  private settlePlaces(): void {
+    const { fleet, places, workloads } = this.cell
+    for (const [id, place] of places) {
+      const workload = workloads.get(id)!
+      const lost = place.isLost(fleet)
+      const blocked = workload.queue.index < 0
+      const complete = !lost && !blocked && this.isComplete(workload, place)
+      if (!lost && !blocked && !complete && this.at < place.decision.holdUntil) continue
+      this.openPlaces.push(place)
+      place.release(fleet)
+      this.placed.delete(workload)
+      this.placer.promise(place.parts, -1)
+      this.forget(workload, place)
+      if (complete) {
+        this.take(workload, { parts: place.parts, score: null, alternative: null }, place.decision.rule, true)
+        continue
+      }
+      const [because, rule] = lost
+        ? (['lost', 'fleet'] as const)
+        : blocked
+          ? (['blocked', 'spec.queues'] as const)
+          : (['expired', 'spec.limits.hold'] as const)
+      this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
+    }
+  }
+
+  /** Those who left have given back quota as well; what takes no device takes what the node has beside them. */
+  private isComplete(workload: Workload, place: Place): boolean {
+    const { fleet } = this.cell
+    if (!place.isComplete() || !this.books.isWithinQuota(workload)) return false
+    return place.parts.every(({ devices, node }) => devices.length > 0 || fitsNode(fleet, workload.shape, node))
+  }
+
+  private forget(workload: Workload, { parts }: Place): void {
+    this.books.stop(workload)
+    this.undoings.push(() => {
+      this.books.keep(workload, parts)
+    })
+  }
+
+  /** One cycle of the heads of these trees; returns those in which something came of it. */
+  private cycle(trees: ReadonlyArray<KueueTree>): ReadonlyArray<KueueTree> {
+    const heads = trees.flatMap(({ queues }) =>
+      queues.flatMap((queue) => {
+        const front = queue.head === null ? null : this.frontOf(queue)
+        return front === null || this.placed.has(front) ? [] : [this.books.asks.headOf(front)]
+      }),
+    )
+    if (heads.length === 0) return []
+    const moved = new Set<number>()
+    const outcomes = admissionCycle(this.context, heads)
+    // What needs no quota has found no place yet, and takes what those leave who have.
+    for (const found of [true, false])
+      for (const outcome of outcomes)
+        if ((outcome.placement !== null) === found && this.carryOut(outcome))
+          moved.add(this.books.holdings.rootOf(outcome.head.queue))
+    return trees.filter(({ root }) => moved.has(root))
+  }
+
+  /** Whether something came of it. */
+  private carryOut(outcome: HeadOutcome): boolean {
+    const { head, parked, placement, reason, victims } = outcome
+    const workload = this.cell.workloads.get(head.id)!
+    if (reason === null) return this.start(workload, outcome)
+    if (victims.length > 0 && placement !== null) return this.evict(workload, outcome)
+    this.reasons.set(workload, this.reasonOf(workload, outcome))
+    return this.wait(workload, parked, this.placer.placeless.has(head.id))
+  }
+
+  private start(workload: Workload, { assignment, placement }: HeadOutcome): boolean {
+    const { shape, seq } = workload
+    const found =
+      placement === null ? this.cell.placer.place(shape, this.rules, seq, everywhere) : this.placer.foundFor(placement)
+    if (found === null) {
+      this.reasons.set(workload, { ...roomBlock(this.cell.fleet, shape), behind: null })
+      return this.wait(workload, workload.queue.ordering !== 'fifo', true)
+    }
+    this.take(workload, found, ruleOfQueue(workload, assignment.usage.length > 0 ? 'quotas' : 'ordering'), false)
+    return true
+  }
+
+  private take(workload: Workload, found: Found, rule: string, preempted: boolean): void {
+    this.admit(workload, found, rule, preempted ? { preempted: true } : {})
+    this.books.start(workload, found.parts, this.at)
+    this.undoings.push(() => {
+      this.books.stop(workload)
+    })
+  }
+
+  private evict(workload: Workload, { head, placement, victims }: HeadOutcome): boolean {
+    const { books, protection } = this
+    const behind = books.workloadOf(victims[0]!.holder) ?? null
+    const leaving = victims.filter(({ holder }) => !holder.evicting)
+    const found = this.placer.foundFor(placement!)
+    if (leaving.length === 0 || found === null) {
+      this.reasons.set(workload, waitsForVictims(workload, victims, behind))
+      return false
+    }
+    const options = leaving.map(({ holder }) => victimOf(books, books.workloadOf(holder)!, this.at))
+    const leavers = options.map((option) => option.workload)
+    const tooMany = protection.tooMany(
+      leavers,
+      options.reduce((sum, { loss }) => sum + loss, 0),
+    )
+    if (tooMany !== null) {
+      this.reasons.set(workload, { ...tooMany, behind })
+      protection.lookAgain(books.holdings.rootOf(head.queue))
+      return false
+    }
+    protection.commit(leavers)
+    const rule = ruleOfQueue(workload, ruleOf(victims[0]!))
+    const looked = protection.lookedFor(head.id)
+    this.keep(workload, { looked, placement: found, rule, side: null, victimSide: null, victims: options })
+    this.reasons.set(workload, waitsForVictims(workload, victims, behind))
+    return true
+  }
+
+  private keep(workload: Workload, taking: Parameters<typeof preemptionDecisions>[2]): void {
+    const { books } = this
+    const { parts } = taking.placement
+    const decisions = preemptionDecisions(this, workload, taking, books.rateOf(parts))
+    this.decisions.push(...decisions)
+    const [decided] = decisions
+    assert(decided?.type === 'PreemptionDecided', 'a preemption is decided before anybody is asked to leave')
+    const place = new Place(decided.data, this.at, workload.shape, parts)
+    place.gather(this.cell.fleet, null)
+    this.newPlaces.push(place)
+    this.placed.add(workload)
+    this.placer.promise(parts, 1)
+    books.keep(workload, parts)
+    for (const victim of taking.victims) books.setLeaving(victim.workload, true)
+    this.undoings.push(() => {
+      for (const victim of taking.victims) books.setLeaving(victim.workload, false)
+      books.stop(workload)
+    })
+  }
+
+  /** It waits; parked, it makes way for those behind it, which is something that came of it. */
+  private wait(workload: Workload, parked: boolean, lacksPlace: boolean): boolean {
+    const { rest } = this.books
+    const root = rest.rootOf(workload.queue)
+    if (lacksPlace) rest.lacksPlace(root)
+    if (parked) rest.park(workload.line!, root, this.protection.untilFor(root), lacksPlace)
+    return parked
+  }
+
+  private reasonOf(workload: Workload, outcome: HeadOutcome): KueueReason {
+    const { fleet } = this.cell
+    const { head, reason, assignment } = outcome
+    if (reason === 'WaitingForVictims') return waitsForVictims(workload, [], null)
+    if (assignment.mode === 'preempt') {
+      const refused = this.protection.blockOf(head.id)
+      if (refused !== null) return { ...refused, behind: null }
+    }
+    const { tree } = this.books.holdings
+    const hasQuota = assignment.usage.every(([one, amount]) => amount <= tree.available(head.queue, one))
+    if (reason === 'WaitingForQuota' && hasQuota && this.placer.placeless.has(head.id))
+      return { ...roomBlock(fleet, workload.shape), behind: null }
+    return { ...quotaBlock(this.books, workload, outcome), behind: null }
+  }
+}
+
+const ruleOf = ({ reason }: Victim): string => {
+  switch (reason) {
+    case 'WithinQueue':
+      return 'preemption.withinQueue'
+    case 'ReclaimInCohort':
+    case 'FairShareInCohort':
+      return 'preemption.reclaimWithinCohort'
+    case 'ReclaimWhileBorrowing':
+      return 'preemption.borrowWithinCohort'
+  }
+}

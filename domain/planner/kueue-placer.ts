@@ -1,0 +1,163 @@
+import type { Fleet, Placement as Found, PlacementPart } from '../fleet/fleet.ts'
+import type { Shape } from '../fleet/shape.ts'
+import { canPlace } from '../fleet/spanning.ts'
+import type { PodSetAssignment } from '../kueue/assignment.ts'
+import type { Head } from '../kueue/head.ts'
+import type { Holder } from '../kueue/holdings.ts'
+import type { Placement, Placer } from '../kueue/placer.ts'
+import type { Cell } from './cell.ts'
+import type { KueueBooks } from './kueue-books.ts'
+import type { Workload } from './workload.ts'
+
+/** Where a head would go: chosen when it is its turn, beside what those before it hold. */
+interface Option {
+  readonly workload: Workload
+  readonly shape: Shape
+  readonly accelerator: string | null
+  found: Found | null
+}
+
+/** Finds places on real devices for the heads of an admission cycle. */
+export class KueuePlacer implements Placer {
+  /** Heads that had quota, or would have with others gone, and found no place. */
+  readonly placeless = new Set<string>()
+  private readonly cell: Cell
+  private readonly books: KueueBooks
+  private readonly choose: (shape: Shape, workload: Workload) => Found | null
+  private readonly options = new WeakMap<Placement, Option>()
+  private readonly held = new Map<string, { readonly shape: Shape; readonly parts: PlacementPart[] }>()
+  /** How often each device is about to be taken by one for whom others leave. */
+  private readonly promised = new Map<number, number>()
+
+  constructor(cell: Cell, books: KueueBooks, choose: (shape: Shape, workload: Workload) => Found | null) {
+    this.cell = cell
+    this.books = books
+    this.choose = choose
+    for (const { parts } of cell.places.values()) this.promise(parts, 1)
+  }
+
+  /** Devices are promised to one whose place is kept, or no longer. */
+  promise(parts: Found['parts'], sign: 1 | -1): void {
+    const { firstDevice } = this.cell.fleet
+    for (const { node, devices } of parts)
+      for (const device of devices) {
+        const at = firstDevice[node]! + device
+        const times = (this.promised.get(at) ?? 0) + sign
+        if (times === 0) this.promised.delete(at)
+        else this.promised.set(at, times)
+      }
+  }
+
+  /** The place that was found for a head whose turn has been. */
+  foundFor(placement: Placement): Found | null {
+    return this.options.get(placement)?.found ?? null
+  }
+
+  readonly concerns = (): boolean => true
+
+  readonly place = (
+    head: Head,
+    podSets: ReadonlyArray<PodSetAssignment>,
+    out: ReadonlyArray<Holder> | 'everyone',
+  ): Placement | null => {
+    const option = this.optionFor(head, podSets)
+    const { fleet } = this.cell
+    const fits =
+      out === 'everyone'
+        ? this.cell.verdict(option.shape).holds
+        : this.without(out, () => canPlace(fleet, option.shape))
+    if (!fits) {
+      this.placeless.add(head.id)
+      return null
+    }
+    const placement: Placement = []
+    // On an empty fleet it has a place; none of this one.
+    if (out !== 'everyone') this.options.set(placement, option)
+    return placement
+  }
+
+  readonly isFree = (
+    head: Head,
+    _podSets: ReadonlyArray<PodSetAssignment>,
+    placement: Placement,
+    out: ReadonlyArray<Holder>,
+  ): boolean => {
+    const option = this.options.get(placement)
+    if (option === undefined) return true
+    const found = this.without(out, () => this.choose(option.shape, option.workload))
+    option.found = found !== null && this.isOn(option, found) ? found : null
+    if (option.found === null) this.placeless.add(head.id)
+    return option.found !== null
+  }
+
+  readonly hold = (head: Head, _podSets: ReadonlyArray<PodSetAssignment>, placement: Placement): void => {
+    const option = this.options.get(placement)
+    if (option?.found == null) return
+    const { shape } = option.workload
+    this.promise(option.found.parts, 1)
+    this.held.set(head.id, { shape, parts: takeFree(this.cell.fleet, shape, option.found.parts) })
+    this.heldFor.set(head.id, option.found.parts)
+  }
+
+  readonly release = (head: Head): void => {
+    const held = this.held.get(head.id)
+    if (held === undefined) return
+    for (const part of held.parts) this.cell.fleet.give(held.shape, part)
+    this.promise(this.heldFor.get(head.id)!, -1)
+    this.held.delete(head.id)
+    this.heldFor.delete(head.id)
+  }
+
+  private readonly heldFor = new Map<string, Found['parts']>()
+
+  private optionFor({ id }: Head, [podSet]: ReadonlyArray<PodSetAssignment>): Option {
+    const workload = this.cell.workloads.get(id)!
+    const accelerator = podSet!.flavors[0]?.flavor ?? null
+    return { workload, accelerator, shape: this.books.asks.shapeOf(workload, accelerator, podSet!.count), found: null }
+  }
+
+  /** Its devices count for the quota that it was given, and no other. */
+  private isOn({ accelerator, workload }: Option, { parts }: Found): boolean {
+    return (
+      accelerator === null || parts.every(({ node }) => this.books.asks.acceleratorOn(workload, node) === accelerator)
+    )
+  }
+
+  /** What comes of `look` while those have left, but for what is promised of theirs. */
+  private without<A>(out: ReadonlyArray<Holder>, look: () => A): A {
+    if (out.length === 0) return look()
+    const { fleet } = this.cell
+    const gone = out.flatMap((holder) => {
+      const workload = this.books.workloadOf(holder)
+      if (workload?.run == null) return []
+      return workload.run.parts.flatMap((part) => this.unpromised(part)).map((part) => ({ workload, part }))
+    })
+    for (const { workload, part } of gone) fleet.give(workload.shape, part)
+    const outcome = look()
+    for (const { workload, part } of gone) fleet.take(workload.shape, part)
+    return outcome
+  }
+
+  private unpromised(part: PlacementPart): ReadonlyArray<PlacementPart> {
+    if (this.promised.size === 0) return [part]
+    const first = this.cell.fleet.firstDevice[part.node]!
+    const devices = part.devices.filter((device) => !this.promised.has(first + device))
+    if (devices.length === part.devices.length) return [part]
+    return devices.length === 0 ? [] : [{ ...part, devices }]
+  }
+}
+
+/** Takes whatever is free of it, device by device unless all is. */
+const takeFree = (fleet: Fleet, shape: Shape, parts: Found['parts']): PlacementPart[] => {
+  const taken: PlacementPart[] = []
+  for (const part of parts) {
+    const free = part.devices.filter((device) => {
+      const at = fleet.firstDevice[part.node]! + device
+      return fleet.deviceFree[at]! >= part.milli && fleet.deviceMemoryFree[at]! >= part.memoryMib
+    })
+    if (free.length === part.devices.length) taken.push(part)
+    else if (free.length > 0) taken.push({ ...part, devices: free })
+  }
+  for (const part of taken) fleet.take(shape, part)
+  return taken
+}

@@ -1,0 +1,178 @@
+import type { Holder } from '../kueue/holdings.ts'
+import type { EpochMs } from '../kernel/units.ts'
+import { kueueOf, limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { LimitsPolicy } from '../policy/contract-policy.ts'
+import type { Cell } from './cell.ts'
+import type { KueueBooks } from './kueue-books.ts'
+import { protectedUntil, protectionOf, type Protection } from './protection.ts'
+import type { Block } from './start-check.ts'
+import type { Workload } from './workload.ts'
+
+type Refusal = Protection | 'limited'
+
+/** Those whom one head would have evicted, but for what they are promised. */
+interface Refused {
+  readonly counts: Map<Refusal, number>
+  /** From when on one of them may be evicted; Infinity: nothing but an event makes a difference. */
+  until: number
+}
+
+/**
+ * What a running attempt is promised, where quota and priority would give it away: protected windows, drills, promotion
+ * and limits. A policy whose loops are `compatible` waives all of it, as Kueue knows nothing of the kind.
+ */
+export class KueueProtection {
+  private readonly cell: Cell
+  private readonly books: KueueBooks
+  private readonly policy: AllocationPolicy
+  private readonly at: EpochMs
+  private readonly limits: LimitsPolicy
+  private readonly waived: boolean
+  private readonly looked = new Map<string, number>()
+  private readonly byHead = new Map<string, Refused>()
+  private readonly until = new Map<number, number>()
+  private readonly evictedOf = new Map<string, number>()
+  private evictions = 0
+
+  constructor(cell: Cell, books: KueueBooks, policy: AllocationPolicy, at: EpochMs) {
+    this.cell = cell
+    this.books = books
+    this.policy = policy
+    this.at = at
+    this.limits = limitsOf(policy)
+    this.waived = kueueOf(policy).loops === 'compatible'
+  }
+
+  readonly mayEvict = (holder: Holder, { id }: { readonly id: string }): boolean => {
+    this.looked.set(id, (this.looked.get(id) ?? 0) + 1)
+    const workload = this.books.workloadOf(holder)
+    // Who is leaving anyway is not evicted again.
+    if (workload === undefined || holder.evicting) return true
+    const refusal = this.refusalOf(workload)
+    if (refusal !== null) this.refuse(id, holder, workload, refusal)
+    return refusal === null
+  }
+
+  /** Why so many may not be evicted by one decision; null: they may. */
+  tooMany(victims: ReadonlyArray<Workload>, lossMilliUnitMs: number): Block | null {
+    if (this.waived) return null
+    const { lossMaxMilliUnitHours } = this.limits
+    if (lossMaxMilliUnitHours !== null && lossMilliUnitMs > lossMaxMilliUnitHours * msPerHour)
+      return {
+        code: 'PreemptionRateLimited',
+        rule: 'spec.limits.lossMax',
+        compared: { lossMaxMilliUnitHours, lossMilliUnitHours: Math.ceil(lossMilliUnitMs / msPerHour) },
+      }
+    const left = this.leftOfCell
+    if (victims.length > left)
+      return limited('spec.limits.evictionsPerMinute', { evictions: victims.length, evictionsLeft: Math.max(0, left) })
+    const ofTeam = new Map<string, number>()
+    for (const { team } of victims) ofTeam.set(team, (ofTeam.get(team) ?? 0) + 1)
+    for (const [team, count] of ofTeam) {
+      const teamLeft = this.leftOfTeam(team)
+      if (count > teamLeft)
+        return limited('spec.limits.preemptionsPerTeamHour', {
+          evictions: count,
+          evictionsLeft: Math.max(0, teamLeft),
+        })
+    }
+    return null
+  }
+
+  commit(victims: ReadonlyArray<Workload>): void {
+    for (const { team } of victims) {
+      this.evictions++
+      this.evictedOf.set(team, (this.evictedOf.get(team) ?? 0) + 1)
+    }
+  }
+
+  /** Looks at running attempts that were made for a head. */
+  lookedFor(id: string): number {
+    return this.looked.get(id) ?? 0
+  }
+
+  /** Why those could not leave who would have had to for this head; null: there were none. */
+  blockOf(id: string): Block | null {
+    const refused = this.byHead.get(id)
+    if (refused === undefined) return null
+    const { counts, until } = refused
+    const inWindow = (counts.get('protected-window') ?? 0) + (counts.get('starting') ?? 0)
+    if (inWindow > 0)
+      return {
+        code: 'ProtectedWindow',
+        rule: 'spec.contract.minRuntimeMax',
+        compared: { protectedAttempts: inWindow, ...(until < Infinity && { untilMs: until }) },
+      }
+    const overLimit = counts.get('limited') ?? 0
+    if (overLimit > 0) return limited('spec.limits.preemptionsPerTeamHour', { limitedAttempts: overLimit })
+    const undrilled = counts.get('undrilled') ?? 0
+    return undrilled === 0
+      ? null
+      : {
+          code: 'DrillNotPassed',
+          rule: 'spec.contract.drillRequired',
+          compared: { undrilledAttempts: undrilled },
+        }
+  }
+
+  /** From when on somebody of the tree may be evicted who could not be now. */
+  untilFor(root: number): number {
+    return this.until.get(root) ?? Infinity
+  }
+
+  /** What is refused now may be granted at any later instant. */
+  lookAgain(root: number): void {
+    this.until.set(root, this.at + 1)
+  }
+
+  private refusalOf(workload: Workload): Refusal | null {
+    const run = workload.run!
+    if (run.open !== null) return 'leaving'
+    if (this.waived) return null
+    const protection = protectionOf(this.cell, workload, run, this.at)
+    if (protection !== null) return protection
+    return this.leftOfCell > 0 && this.leftOfTeam(workload.team) > 0 ? null : 'limited'
+  }
+
+  private refuse(id: string, holder: Holder, workload: Workload, refusal: Refusal): void {
+    let refused = this.byHead.get(id)
+    if (refused === undefined) this.byHead.set(id, (refused = { counts: new Map<Refusal, number>(), until: Infinity }))
+    refused.counts.set(refusal, (refused.counts.get(refusal) ?? 0) + 1)
+    const until = this.endOf(workload, refusal)
+    refused.until = Math.min(refused.until, until)
+    const root = this.books.holdings.rootOf(holder.queue)
+    this.until.set(root, Math.min(this.untilFor(root), until))
+  }
+
+  private endOf(workload: Workload, refusal: Refusal): number {
+    switch (refusal) {
+      case 'protected-window':
+        return Math.max(this.at + 1, protectedUntil(this.policy, workload, workload.run!))
+      case 'limited':
+      case 'excepted':
+        return this.at + 1
+      case 'starting':
+      case 'leaving':
+      case 'undrilled':
+      case 'promoted':
+        return Infinity
+    }
+  }
+
+  private get leftOfCell(): number {
+    return this.cell.evictionLimits.leftOfCell(this.at, this.limits.evictionsPerMinute) - this.evictions
+  }
+
+  private leftOfTeam(team: string): number {
+    const left = this.cell.evictionLimits.leftOfTeam(team, this.at, this.limits.preemptionsPerTeamHour)
+    return left - (this.evictedOf.get(team) ?? 0)
+  }
+}
+
+const msPerHour = 3_600_000
+
+const limited = (rule: string, compared: NonNullable<Block['compared']>): Block => ({
+  code: 'PreemptionRateLimited',
+  rule,
+  compared,
+})
