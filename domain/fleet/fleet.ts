@@ -126,6 +126,11 @@ export class Fleet {
     return models.reduce((sum, model) => sum + (this.freeByModel.get(model) ?? 0), this.freeByModel.get(null) ?? 0)
   }
 
+  /** Of nodes with devices; null: one that any model's request may take. */
+  get models(): Iterable<string | null> {
+    return this.freeByModel.keys()
+  }
+
   /** Free thousandths of a device that a request may take; -1 while the device takes nothing. */
   usable(device: number): number {
     return this.deviceHealth[device] === 0 ? this.deviceFree[device]! : -1

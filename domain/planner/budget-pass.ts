@@ -15,6 +15,7 @@ import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
 import { Place } from './place.ts'
 import { preemptionDecisions } from './preemption.ts'
+import { shapesWithin } from './shapes-within.ts'
 import { ShareWalk, type Turn } from './share-walk.ts'
 import { StartCheck, type Block } from './start-check.ts'
 import { TakingBack, type Reclaim } from './taking-back.ts'
@@ -143,7 +144,7 @@ export class BudgetPass extends PassBoard {
     const placement = { parts, score: null, alternative: null }
     const capped = this.check.caps(workload)
     if (capped !== null) return capped
-    const within = this.shapesWithin(workload)
+    const within = shapesWithin(this.cell, this.books, workload)
     if ('code' in within) return within
     const rate = this.books.rateOf(workload.shape, parts)
     const firm = this.check.firm(workload, heldMilli(placement.parts), rate, this.taking.arrivingAt)
@@ -251,7 +252,7 @@ export class BudgetPass extends PassBoard {
     // Before room is looked for, so that the reason does not depend on whether there is any.
     const firm = this.check.firm(workload, workload.shape.needMilli, workload.account!.rate, this.taking.arrivingAt)
     if ('code' in firm) return firm
-    const shapes = this.shapesWithin(workload)
+    const shapes = shapesWithin(this.cell, this.books, workload)
     if ('code' in shapes) return shapes
     let block: Block | null = null
     for (const shape of shapes) {
@@ -289,35 +290,14 @@ export class BudgetPass extends PassBoard {
     return place < 0 ? 'spec.classes' : `spec.classes[${place}].reserveAfter`
   }
 
-  /** The request as its queue's quota lets it start: on one accelerator class at a time. */
-  private shapesWithin(workload: Workload): ReadonlyArray<Shape> | Block {
-    const { quota } = this.books
-    const { queue, shape } = workload
-    if (!quota.limits(queue.name)) return [shape]
-    const verdicts = quota.verdicts(queue.name, shape)
-    const fitting = verdicts.filter(({ fits }) => fits)
-    if (fitting.length > 0) return fitting.map(({ accelerator }) => this.onlyOn(accelerator, shape))
-    const hopeful = verdicts.find(({ possible }) => possible) ?? verdicts[0]
-    const code = hopeful?.possible === true ? 'WaitingForQuota' : 'ExceedsMaxQuota'
-    return {
-      code,
-      rule: `spec.queues[${queue.index}].quotas`,
-      compared: { asked: hopeful?.asked ?? shape.needMilli, available: hopeful?.available ?? 0 },
-    }
-  }
-
-  private onlyOn(accelerator: string, shape: Shape): Shape {
-    const { models } = shape.request
-    const installed = new Set(this.cell.fleet.nodes.map(({ model }) => model))
-    const own = [...installed].filter(
-      (model): model is string =>
-        model !== null && this.books.units.accelerator(model) === accelerator && (models?.includes(model) ?? true),
-    )
-    return own.length === 0 ? shape : this.cell.shapes.intern({ ...shape.request, models: own.sort() })
-  }
-
   private place(shape: Shape, { seq }: Workload): Placement | null {
     return this.cell.placer.place(shape, this.rules, seq, everywhere)
+  }
+
+  /** Where it goes without what is kept for others. */
+  private placeBeside(shape: Shape, workload: Workload): Placement | null {
+    const placement = this.place(shape, workload)
+    return placement === null || this.check.reserves(workload, placement) !== null ? null : placement
   }
 
   private take(workload: Workload, placement: Placement, preempted: boolean, limitAt: EpochMs | null = null): void {
@@ -358,8 +338,12 @@ export class BudgetPass extends PassBoard {
 
   private reclaim({ line, workload }: Turn): Workload | null {
     const capped = this.check.caps(workload)
-    const shapes = capped === null ? this.shapesWithin(workload) : capped
-    const found = 'code' in shapes ? shapes : this.taking.find(workload, shapes, (shape) => this.place(shape, workload))
+    const shapes = capped === null ? shapesWithin(this.cell, this.books, workload) : capped
+    const spare = this.check.hasReserve(workload) ? 0 : this.check.keptFromOthers(workload)
+    const found =
+      'code' in shapes
+        ? shapes
+        : this.taking.find(workload, shapes, (shape) => this.placeBeside(shape, workload), spare)
     if (found === null) return null
     if ('code' in found) {
       this.blocks.set(line, found)

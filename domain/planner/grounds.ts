@@ -181,7 +181,7 @@ class GroundsNow {
   /** What a look for those who would have to leave comes to, without the search itself. */
   private claim(code: ReasonCode): Pick<Block, 'compared'> | null {
     const taking = new TakingBack(this.cell, this.books, this.policy, this.cell.now)
-    const found = taking.find(this.workload, [], () => null)
+    const found = taking.find(this.workload, [], () => null, 0)
     assert(found === null || 'code' in found, 'nobody is found for nothing')
     return found?.code === code ? found : null
   }

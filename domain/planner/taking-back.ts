@@ -65,11 +65,15 @@ export class TakingBack {
     return this.books.upwards(account!.node).filter((node) => this.mayTake(node, account!.rate))
   }
 
-  /** Who makes room for it; or why nobody does; null: its side has no claim. */
+  /**
+   * Who makes room for it; or why nobody does; null: its side has no claim.
+   * @param spare whole devices that are kept for others and stay free
+   */
   find(
     workload: Workload,
     shapes: ReadonlyArray<Shape>,
     place: (shape: Shape) => Placement | null,
+    spare: number,
   ): Reclaim | Block | null {
     const levels = this.levels(workload)
     if (levels.length === 0) return null
@@ -80,7 +84,7 @@ export class TakingBack {
     if (shapes.some((shape) => this.leavers.makeRoomFor(shape))) return null
     // Others who ask for the same from the same sides found nobody, and there are only fewer now.
     const pooled = this.policy.protectedPools === undefined ? '' : workload.account!.path
-    const asked = `${pooled} ${workload.account!.rate} ${shapes.map(({ index }) => index).join()} ${levels.join()}`
+    const asked = `${pooled} ${spare} ${workload.account!.rate} ${shapes.map(({ index }) => index).join()} ${levels.join()}`
     const before = this.nobody.get(asked)
     if (before !== undefined) return before
     const sideOf = new Map<string, number>()
@@ -104,7 +108,7 @@ export class TakingBack {
     })
     const options = optionsOf(this.books, victims, this.at)
     for (const shape of shapes) {
-      const found = findVictims(this.cell.fleet, shape, options, room, () => place(shape))
+      const found = findVictims(this.cell.fleet, shape, options, room, () => place(shape), spare)
       if (found === null) continue
       const side = sideOf.get(found.victims[0]!.workload.id)!
       return {

@@ -2,6 +2,7 @@ import type { Fleet, Placement } from '../fleet/fleet.ts'
 import { fitsNode } from '../fleet/placement.ts'
 import { canPlace } from '../fleet/spanning.ts'
 import type { Shape } from '../fleet/shape.ts'
+import { wholeGpu } from '../kernel/units.ts'
 import type { Room } from './side-room.ts'
 import type { VictimOption } from './victim-option.ts'
 
@@ -16,6 +17,7 @@ export interface VictimSet {
  * and the room of each side are left as they were found.
  * @param options in the order in which they are taken
  * @param place   where it goes with these gone; null: it does not fit after all
+ * @param spare   whole devices that are kept for others and stay free
  */
 export const findVictims = (
   fleet: Fleet,
@@ -23,17 +25,19 @@ export const findVictims = (
   options: ReadonlyArray<VictimOption>,
   room: Room,
   place: () => Placement | null,
+  spare = 0,
 ): VictimSet | null => {
   const { span, devices } = shape.request
+  const isSpared = () => spare === 0 || fleet.wholeTotal - devices >= spare
   const chosen =
     span === 'node' || devices === 0
-      ? leastOnOneNode(fleet, shape, options, room)
-      : enough(fleet, options, room, () => canPlace(fleet, shape))
+      ? leastOnOneNode(fleet, shape, options, room, isSpared)
+      : enough(fleet, options, room, () => isSpared() && canPlace(fleet, shape))
   if (chosen === null) return null
   leave(fleet, chosen)
   const placement = place()
   comeBack(fleet, chosen)
-  if (placement === null || !isTight(chosen, placement)) return null
+  if (placement === null || !isTight(chosen, placement, spare)) return null
   return { victims: chosen, placement }
 }
 
@@ -103,6 +107,7 @@ const leastOnOneNode = (
   shape: Shape,
   options: ReadonlyArray<VictimOption>,
   room: Room,
+  isSpared: () => boolean,
 ): ReadonlyArray<VictimOption> | null => {
   const byNode = new Map<number, VictimOption[]>()
   for (const option of options)
@@ -115,7 +120,7 @@ const leastOnOneNode = (
   let best: ReadonlyArray<VictimOption> | null = null
   let least = Infinity
   for (const [node, there] of byNode) {
-    const chosen = enough(fleet, there, room, () => fitsNode(fleet, shape, node))
+    const chosen = enough(fleet, there, room, () => isSpared() && fitsNode(fleet, shape, node))
     const loss = chosen?.reduce((sum, { ranked }) => sum + ranked, 0) ?? Infinity
     if (chosen === null || loss >= least) continue
     best = chosen
@@ -125,7 +130,7 @@ const leastOnOneNode = (
 }
 
 /** What is freed beyond the need is smaller than the smallest victim. */
-const isTight = (victims: ReadonlyArray<VictimOption>, placement: Placement): boolean => {
+const isTight = (victims: ReadonlyArray<VictimOption>, placement: Placement, spare: number): boolean => {
   const taken = new Map<string, number>()
   for (const { node, devices, milli } of placement.parts)
     for (const device of devices) taken.set(`${node} ${device}`, milli)
@@ -138,6 +143,10 @@ const isTight = (victims: ReadonlyArray<VictimOption>, placement: Placement): bo
         beyond += milli - used
         if (used > 0) taken.set(key, taken.get(key)! - used)
       }
+  // What it takes of the free devices is made up for by freed ones, where so many have to stay free.
+  let free = 0
+  for (const left of taken.values()) free += left
+  beyond -= Math.min(beyond, free, spare * wholeGpu)
   return beyond < Math.min(...victims.map(({ freedMilli }) => freedMilli))
 }
 
