@@ -12,8 +12,8 @@ export class PreemptionProjection {
   private readonly submissionOf: (workload: string) => number
   /** Whose preemptor has not started, by its name. */
   private readonly open = new Map<string, LivePreemption>()
-  /** Who is to leave, by name. */
-  private readonly victims = new Map<string, LiveVictim>()
+  /** Who is to leave, by name; one that did not shrink when it was asked may be asked to stop. */
+  private readonly victims = new Map<string, ReadonlyArray<LiveVictim>>()
   private now = 0
 
   constructor(cell: Cell, sink: RowSink, submissionOf: (workload: string) => number) {
@@ -67,7 +67,7 @@ export class PreemptionProjection {
     this.put(live, position)
     for (const victim of data.victims) {
       const leaving = { position, victim, ...this.about(victim.workload) }
-      this.victims.set(victim.workload, leaving)
+      this.victims.set(victim.workload, [...(this.victims.get(victim.workload) ?? []), leaving])
       this.sink.put(victimRows, keyOf(leaving), victimRow(this.cell.name, leaving, null, position))
     }
   }
@@ -90,13 +90,16 @@ export class PreemptionProjection {
 
   /** It holds no longer what it was to give back. */
   private left({ type, data }: { type: CellEvent['type']; data: { workload: string } }, position: number): void {
-    const victim = this.victims.get(data.workload)
-    if (victim === undefined) return
-    const workload = this.cell.workloads.get(data.workload)
+    const asked = this.victims.get(data.workload)
+    if (asked === undefined) return
+    const shrinks = type === 'LeaseShrunk'
     // One that failed while it was asked to leave still holds it: that it has stopped is said by what follows.
-    if (type !== 'LeaseShrunk' && workload?.run != null) return
-    this.victims.delete(data.workload)
-    this.sink.put(victimRows, keyOf(victim), victimRow(this.cell.name, victim, this.now, position))
+    if (!shrinks && this.cell.workloads.get(data.workload)?.run != null) return
+    const left = shrinks ? asked.filter(({ victim }) => victim.keeps !== null) : asked
+    for (const one of left) this.sink.put(victimRows, keyOf(one), victimRow(this.cell.name, one, this.now, position))
+    const stay = asked.filter((one) => !left.includes(one))
+    if (stay.length > 0) this.victims.set(data.workload, stay)
+    else this.victims.delete(data.workload)
   }
 
   private put(live: LivePreemption, version: number): void {

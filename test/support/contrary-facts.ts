@@ -24,6 +24,7 @@ export const contraryFacts = (seed: number): ReadonlyArray<CellFact> => {
   let now = 0
   /** When a tick last decided nothing. Who begins anew does not know of it, and nothing is told of a time before it. */
   let looked = 0
+  const progressRequired = seed % 4 === 1
   const workload = () => `w${below(contended ? 14 : 8)}`
   const node = () => `n${below(contended ? 2 : 4)}`
   const ordering = () => pick(['fifo', 'greedy', 'reserve'])
@@ -80,7 +81,7 @@ export const contraryFacts = (seed: number): ReadonlyArray<CellFact> => {
         ],
       ]),
     },
-    contract: { drillRequired: below(contended ? 6 : 3) === 0, minRuntimeMax: '1h', progressRequired: below(4) === 0 },
+    contract: { drillRequired: below(contended ? 6 : 3) === 0, minRuntimeMax: '1h', progressRequired },
     limits: { promotionAfter: pick([1, 3]) },
     queues: [
       { name: 'q', ordering: ordering(), budget: 'b' },

@@ -16,10 +16,20 @@ const keptOf = ({ kept }: Device): number => [...kept.values()].reduce((sum, mil
  * Thousandths installed, schedulable, allocated and kept for somebody, and wholly free devices, at the end of each instant:
  * from the events alone, the slow way.
  */
-export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<number, Level> => {
+export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<number, Level> =>
+  standingByHand(events).levels
+
+interface Standing {
+  readonly levels: ReadonlyMap<number, Level>
+  /** Thousandths x ms that each place kept idle until it was given up, by the position of its preemption. */
+  readonly keptMilliMs: ReadonlyMap<number, number>
+}
+
+export const standingByHand = (events: ReadonlyArray<StoredEvent>): Standing => {
   const nodes = new Map<string, { health: string; devices: Device[] }>()
   const leases = new Map<string, ReadonlyArray<LeasePart>>()
-  const places = new Map<string, ReadonlyArray<LeasePart>>()
+  const places = new Map<string, { readonly parts: ReadonlyArray<LeasePart>; readonly position: number }>()
+  const keptMilliMs = new Map<number, number>()
   const levels = new Map<number, Level>()
   const lease = (parts: ReadonlyArray<LeasePart>, sign: number) => {
     for (const { node, devices, milli } of parts)
@@ -27,7 +37,7 @@ export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<nu
   }
   /** What is free of each place, there or anywhere, is kept for its workload. */
   const gather = (there: ReadonlySet<string> | null) => {
-    for (const [workload, parts] of places)
+    for (const [workload, { parts }] of places)
       for (const { node, devices, milli } of parts)
         for (const index of there === null || there.has(node) ? devices : []) {
           const device = nodes.get(node)!.devices[index]!
@@ -46,9 +56,18 @@ export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<nu
     return new Set(parts.map(({ node }) => node))
   }
   let now = 0
-  for (const [i, { id, message }] of events.entries()) {
+  const pass = (to: number) => {
+    for (const { devices } of nodes.values())
+      for (const { kept } of devices)
+        for (const [workload, milli] of kept) {
+          const { position } = places.get(workload)!
+          keptMilliMs.set(position, (keptMilliMs.get(position) ?? 0) + milli * (to - now))
+        }
+    now = to
+  }
+  for (const [i, { id, message, position }] of events.entries()) {
     const event = message as unknown as CellEvent
-    now = Math.max(now, event.at)
+    pass(Math.max(now, event.at))
     switch (event.type) {
       case 'NodeRegistered': {
         const devices = Array.from({ length: event.data.devices }, () => ({
@@ -66,7 +85,7 @@ export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<nu
         break
       }
       case 'PreemptionDecided':
-        places.set(event.data.workload, event.data.lease)
+        places.set(event.data.workload, { parts: event.data.lease, position })
         gather(null)
         break
       case 'PlaceReleased':
@@ -102,7 +121,7 @@ export const levelsByHand = (events: ReadonlyArray<StoredEvent>): ReadonlyMap<nu
     }
     levels.set(now, levelOf([...nodes.values()]))
   }
-  return levels
+  return { levels, keptMilliMs }
 }
 
 const levelOf = (nodes: ReadonlyArray<{ readonly health: string; readonly devices: ReadonlyArray<Device> }>): Level => {
