@@ -3,13 +3,13 @@ import type { Shape } from '../fleet/shape.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import type { PreemptionDecided } from './cell-event.ts'
 
-/** What is kept for a workload until those who have to leave have left: each device is taken for it as it comes free. */
+/** What is kept for a workload until those who have to leave have left: it is taken for it as it comes free, bit by bit. */
 export class Place {
   readonly decision: PreemptionDecided['data']
   readonly since: EpochMs
   readonly shape: Shape
   readonly parts: Placement['parts']
-  /** Parts of one device each that are taken for it already. */
+  /** What is taken of each device for it already. */
   private readonly taken = new Map<string, PlacementPart>()
 
   constructor(decision: PreemptionDecided['data'], since: EpochMs, shape: Shape, parts: Placement['parts']) {
@@ -25,10 +25,13 @@ export class Place {
       if (nodes !== null && !nodes.has(part.node)) continue
       for (const device of part.devices) {
         const key = `${part.node} ${device}`
+        const before = this.taken.get(key)
         const at = fleet.firstDevice[part.node]! + device
-        if (this.taken.has(key) || fleet.deviceFree[at]! < part.milli) continue
-        if (fleet.deviceMemoryFree[at]! < part.memoryMib) continue
-        const one = { ...part, devices: [device] }
+        const milli = Math.min(part.milli, fleet.deviceFree[at]! + (before?.milli ?? 0))
+        const memoryMib = Math.min(part.memoryMib, fleet.deviceMemoryFree[at]! + (before?.memoryMib ?? 0))
+        if (milli === (before?.milli ?? 0) && memoryMib === (before?.memoryMib ?? 0)) continue
+        if (before !== undefined) fleet.give(this.shape, before)
+        const one = { ...part, devices: [device], memoryMib, milli }
         fleet.take(this.shape, one)
         this.taken.set(key, one)
       }
@@ -50,7 +53,12 @@ export class Place {
 
   /** All of it is free, and the workload may start there. */
   isComplete(): boolean {
-    return this.taken.size === this.parts.reduce((sum, { devices }) => sum + devices.length, 0)
+    return this.parts.every(({ node, devices, milli, memoryMib }) =>
+      devices.every((device) => {
+        const one = this.taken.get(`${node} ${device}`)
+        return one !== undefined && one.milli === milli && one.memoryMib === memoryMib
+      }),
+    )
   }
 
   /** A device of it takes nothing new any more. */

@@ -125,17 +125,20 @@ it('should be told whatever signs come in whatever order, by the newest of them'
       const life = contested(1)
       let newest: number | null = null
       let wasIdle = false
+      const look = (now: number) => {
+        const isIdle = newest !== null && newest + 10 <= now
+        expect(idled(life.at(monday + now * minute).tick()), `${now}`).toHaveLength(isIdle && !wasIdle ? 1 : 0)
+        expect(life.cell.workloads.get('a0')!.run!.idle, `${now}`).toBe(isIdle)
+        wasIdle = isIdle
+      }
       for (let now = 0; now <= 60; now++) {
-        life.at(monday + now * minute)
+        look(now)
         for (const { at, told } of signs) {
           if (Math.max(at, told) !== now) continue
           newest = Math.max(newest ?? 0, at)
           life.progress('a0', monday + at * minute)
         }
-        const isIdle = newest !== null && newest + 10 <= now
-        expect(idled(life.tick())).toHaveLength(isIdle && !wasIdle ? 1 : 0)
-        wasIdle = isIdle
-        expect(life.cell.workloads.get('a0')!.run!.idle, `${now}`).toBe(isIdle)
+        look(now)
       }
     }),
     { numRuns: 40 },
