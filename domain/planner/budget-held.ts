@@ -4,6 +4,7 @@ import type { BudgetPass } from './budget-pass.ts'
 import type { WorkloadHeld } from './cell-event.ts'
 import { largestMilliFor } from './held.ts'
 import type { Line } from './line.ts'
+import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
 import type { Block } from './start-check.ts'
 import type { Workload } from './workload.ts'
 
@@ -75,20 +76,9 @@ const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null 
 const isKeptOut = (pass: BudgetPass, first: Workload): boolean => {
   const { hold } = first
   if (hold?.code !== 'WouldDelayReservation') return false
-  return hold.rule.endsWith('.reserveAfter') ? pass.reservations.length > 0 : pass.check.keptFromOthers(first) > 0
+  return isReserve(hold) ? pass.check.keptFromOthers(first) > 0 : pass.reservations.length > 0
 }
 
-const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])
-/** All of that, and what a claim to room comes to. */
-const lacksRoom: ReadonlySet<string> = new Set([
-  ...wantsRoom,
-  'BehindHigherShare',
-  'BudgetExhaustedInWindow',
-  'DrillNotPassed',
-  'PreemptionRateLimited',
-  'ProtectedWindow',
-  'SearchBudgetExhausted',
-])
 /** They end by themselves, and something else takes their place. */
 const isPassing: ReadonlySet<string> = new Set(['BehindInQueue', 'WaitingForVictims', 'OnHold', 'Misconfigured'])
 

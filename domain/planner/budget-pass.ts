@@ -11,10 +11,12 @@ import { budgetHeld } from './budget-held.ts'
 import type { Cell } from './cell.ts'
 import type { CellDecision } from './cell-event.ts'
 import { dueDecisions } from './due.ts'
+import { EntitlementHold } from './entitlement-hold.ts'
 import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
 import { Place } from './place.ts'
 import { preemptionDecisions } from './preemption.ts'
+import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
 import { shapesWithin } from './shapes-within.ts'
 import { ShareWalk, type Turn } from './share-walk.ts'
 import { StartCheck, type Block } from './start-check.ts'
@@ -24,9 +26,6 @@ import type { Workload } from './workload.ts'
 
 /** Places that are kept for others at one instant. */
 const reservationsMax = 4
-
-/** Held by want of room alone: only what comes free makes a difference. */
-const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])
 
 /**
  * One look at everything that waits where time is kept by a budget tree: who is next by what was served of what was owed,
@@ -41,6 +40,7 @@ export class BudgetPass extends PassBoard {
   readonly blocks = new Map<Line, Block>()
   /** Whose place is kept, in the order of the reservations. */
   readonly keepers: Workload[] = []
+  private readonly entitlementHolds = new Map<number, EntitlementHold>()
   /** Fitted when the pass began, and no longer. */
   readonly outrun = new Set<Line>()
   readonly lastStarted = (): Workload | null => [...this.started.keys()].at(-1) ?? null
@@ -210,12 +210,20 @@ export class BudgetPass extends PassBoard {
       const shorter = line.endingWithin(workload.slot + 1, this.lastReservedAt - this.at)
       return shorter !== null && !this.started.has(shorter) && !this.hasPlace(shorter) ? shorter : null
     }
-    if (!wantsRoom.has(block.code)) return null
-    if (this.isDue(workload, node) && this.reservations.length < reservationsMax) {
-      this.reservations.push(this.reserve(workload.shape, this.check.keptFromOthers(workload)))
-      this.keepers.push(workload)
-    }
+    if (this.isDue(workload, node)) this.keepFor(workload, block)
     return null
+  }
+
+  /** Others may go before it only where that does not delay it. */
+  private keepFor(workload: Workload, { code }: Block): void {
+    if (this.keepers.length >= reservationsMax) return
+    const firm = code === 'NonPreemptibleOverQuota' && this.check.fitsEntitlement(workload)
+    if (!firm && !wantsRoom.has(code)) return
+    this.reservations.push(this.reserve(workload.shape, this.check.keptFromOthers(workload)))
+    this.keepers.push(workload)
+    const program = this.check.programOf(workload.account!.node)
+    if (firm && !this.entitlementHolds.has(program))
+      this.entitlementHolds.set(program, new EntitlementHold(this.cell, this.books, this.check, workload, program))
   }
 
   private get lastReservedAt(): number {
@@ -235,7 +243,7 @@ export class BudgetPass extends PassBoard {
     const { fleet, policyIsNew, untried } = this.cell
     const code = workload.hold?.code
     if (policyIsNew || untried.has(line) || code === undefined) return true
-    if (!wantsRoom.has(code) && !takesTurns.has(code)) return true
+    if (!lacksRoom.has(code)) return true
     const { shape } = line
     const known = this.fitting.get(shape.index)
     if (known !== undefined) return known
@@ -276,9 +284,12 @@ export class BudgetPass extends PassBoard {
     if ('code' in firm) return firm
     const kept = this.check.reserves(workload, placement)
     if (kept !== null) return kept
-    const estimateMs = this.estimateOf(workload)
+    const endAt = this.endAtOf(workload)
     const reserved = this.check.hasReserve(workload)
-    if (!reserved && !this.allowed(workload.shape, placement, estimateMs === null ? Infinity : this.at + estimateMs))
+    if (!reserved && !this.allowed(workload.shape, placement, endAt))
+      return { code: 'WouldDelayReservation', rule: this.keeperRule }
+    const hold = this.entitlementHolds.get(this.check.programOf(workload.account!.node))
+    if (hold !== undefined && !this.cell.isPreemptible(workload, this.at) && !hold.allows(rate, endAt))
       return { code: 'WouldDelayReservation', rule: this.keeperRule }
     this.take(workload, placement, false, firm.limitAt)
     return null
@@ -325,15 +336,16 @@ export class BudgetPass extends PassBoard {
     for (const [node, lines] of this.books.lines)
       for (const line of lines) {
         const workload = this.firstWaiting(line)
-        if (workload !== null && this.lacksRoom(line, workload) && this.taking.levels(workload).length > 0)
+        if (workload !== null && this.isShort(line, workload) && this.taking.levels(workload).length > 0)
           walk.put(node, line, workload)
       }
     for (let turn = walk.next(); turn !== null; turn = walk.next()) walk.put(turn.node, turn.line, this.reclaim(turn))
   }
 
-  private lacksRoom(line: Line, workload: Workload): boolean {
-    const code = this.blocks.get(line)?.code ?? workload.hold?.code
-    return code !== undefined && (wantsRoom.has(code) || takesTurns.has(code))
+  private isShort(line: Line, workload: Workload): boolean {
+    const held = this.blocks.get(line) ?? workload.hold
+    if (held === null) return false
+    return lacksRoom.has(held.code) || isReserve(held)
   }
 
   private reclaim({ line, workload }: Turn): Workload | null {
@@ -355,8 +367,23 @@ export class BudgetPass extends PassBoard {
       this.blocks.set(line, firm)
       return null
     }
+    if (!this.leavesPlaces(workload, found)) {
+      this.blocks.set(line, { code: 'WouldDelayReservation', rule: this.keeperRule })
+      return null
+    }
     this.preempt(workload, found, rate)
     return this.firstWaiting(line, workload.slot)
+  }
+
+  /** Those whose places were reserved before its own could still have them. */
+  private leavesPlaces(workload: Workload, { victims, placement }: Reclaim): boolean {
+    const own = this.keepers.indexOf(workload)
+    const leaving = victims.map(({ workload: victim, frees }) => ({
+      at: this.endOfRun(victim),
+      shape: victim.shape,
+      parts: frees,
+    }))
+    return this.allowed(workload.shape, placement, this.endAtOf(workload), leaving, own < 0 ? this.keepers.length : own)
   }
 
   private preempt(workload: Workload, reclaim: Reclaim, rate: number): void {
@@ -370,13 +397,3 @@ export class BudgetPass extends PassBoard {
     this.newPlaces.push(place)
   }
 }
-
-/** What a look for victims comes to, while there is no room. */
-const takesTurns: ReadonlySet<string> = new Set([
-  'BehindHigherShare',
-  'BudgetExhaustedInWindow',
-  'DrillNotPassed',
-  'PreemptionRateLimited',
-  'ProtectedWindow',
-  'SearchBudgetExhausted',
-])

@@ -66,18 +66,36 @@ export class PassBoard {
     return (this.at + Math.max(overrunMin, ranMs)) as EpochMs
   }
 
-  protected allowed(shape: Shape, placement: Placement, endAt: number): boolean {
-    for (let i = 0; i < this.reservations.length; i++) {
-      if (this.reservations[i]!.allows(shape, placement, endAt)) continue
-      while (--i >= 0) this.reservations[i]!.retract(shape, placement, endAt)
+  /** @param before only the reservations before this one bind it */
+  protected allowed(
+    shape: Shape,
+    placement: Placement,
+    endAt: number,
+    leaving: ReadonlyArray<ExpectedEnd> = [],
+    before = this.reservations.length,
+  ): boolean {
+    for (let i = 0; i < before; i++) {
+      if (this.reservations[i]!.allows(shape, placement, endAt, leaving)) continue
+      while (--i >= 0) this.reservations[i]!.retract(shape, placement, endAt, leaving)
       return false
     }
     return true
   }
 
+  /** When a running attempt is expected to end, as things stand in this pass. */
+  protected endOfRun(workload: Workload): number {
+    return this.overran.get(workload) ?? workload.run!.expectedEndAt ?? Infinity
+  }
+
   /** How long it is expected to run; null: unknown. */
   protected estimateOf({ estimateMs }: Workload): DurationMs | null {
     return estimateMs
+  }
+
+  /** When it is expected to end if it starts now; Infinity: nobody knows. */
+  protected endAtOf(workload: Workload): number {
+    const estimateMs = this.estimateOf(workload)
+    return estimateMs === null ? Infinity : this.at + estimateMs
   }
 
   /** The workload starts there; what else is to be told of it is in `more`. */

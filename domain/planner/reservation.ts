@@ -29,19 +29,35 @@ export class Reservation {
     this.at = this.firstInstant(ends)
   }
 
-  /** Whether a start that ends then may go ahead; if so and it runs beyond the instant, its devices count as taken. */
-  allows(shape: Shape, placement: Placement, endAt: number): boolean {
+  /**
+   * Whether a start that ends then may go ahead; if so and it runs beyond the instant, its devices count as taken.
+   * @param leaving who makes room for it, and would have ended when
+   */
+  allows(shape: Shape, placement: Placement, endAt: number, leaving: ReadonlyArray<ExpectedEnd> = []): boolean {
     if (endAt <= this.at || this.at === Infinity) return true
+    this.makeRoom(leaving, true)
     for (const part of placement.parts) this.shadow.take(shape, part)
     if (this.fits()) return true
-    for (const part of placement.parts) this.shadow.give(shape, part)
+    this.retract(shape, placement, endAt, leaving)
     return false
   }
 
   /** Takes back what `allows` counted. */
-  retract(shape: Shape, placement: Placement, endAt: number): void {
+  retract(shape: Shape, placement: Placement, endAt: number, leaving: ReadonlyArray<ExpectedEnd> = []): void {
     if (endAt <= this.at || this.at === Infinity) return
     for (const part of placement.parts) this.shadow.give(shape, part)
+    this.makeRoom(leaving, false)
+  }
+
+  /** Who would still be there at the instant is not, or is again. */
+  private makeRoom(leaving: ReadonlyArray<ExpectedEnd>, gone: boolean): void {
+    for (const { at, shape, parts } of leaving) {
+      if (at <= this.at) continue
+      for (const part of parts) {
+        if (gone) this.shadow.give(shape, part)
+        else this.shadow.take(shape, part)
+      }
+    }
   }
 
   /**

@@ -103,9 +103,9 @@ export class StartCheck {
     const { headroom } = this.policy
     const { schedulable, tallies, ledger } = this.books
     const preemptible = this.cell.isPreemptible(workload, this.at)
-    if (headroom !== undefined && (!preemptible || !headroom.lent)) {
+    if (headroom?.lent === true && !preemptible) {
       const mostMilli = Math.floor((schedulable.totals.devicesMilli * (100 - headroom.percent)) / 100)
-      const held = preemptible ? tallies.node(0) : tallies.firmMilli
+      const held = tallies.firmMilli
       if (held + milli > mostMilli)
         return {
           code: 'NonPreemptibleOverQuota',
@@ -127,6 +127,11 @@ export class StartCheck {
     }
   }
 
+  /** Its program could hold it, if it held nothing else that is in the way. */
+  fitsEntitlement({ account }: Workload): boolean {
+    return account!.rate <= this.books.ledger.entitled(this.programOf(account!.node))
+  }
+
   /** The child of the cell that a node belongs to. */
   programOf(node: number): number {
     let program = node
@@ -138,7 +143,7 @@ export class StartCheck {
   }
 
   private kept(workload: Workload): { readonly devices: number; readonly rule: string } {
-    const { tallies, ledger } = this.books
+    const { tallies, ledger, schedulable } = this.books
     let kept = 0
     let rule = ''
     const keep = (devices: number, held: number, at: string) => {
@@ -155,6 +160,9 @@ export class StartCheck {
       if (node === undefined || isPast(expires, this.at) || this.isWithin(workload, budget)) return
       keep(devices, tallies.node(node), `spec.reservations[${i}]`)
     })
+    const { headroom } = this.policy
+    if (headroom?.lent === false)
+      keep(Math.ceil((schedulable.totals.devicesMilli * headroom.percent) / 100_000), 0, 'spec.headroom.percent')
     return { devices: kept, rule }
   }
 
