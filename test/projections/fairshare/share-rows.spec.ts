@@ -108,7 +108,7 @@ it('should have the raw device-time of the leases alone beside it', () => {
       expect(row['device_milli_ms'], `seed ${seed}: ${key}`).toBe(byHand.get(key) ?? 0)
       byHand.delete(key)
       if (row['device_milli_ms'] !== 0) held++
-      if (String(row['device_milli_ms'] as number) !== row['held']) differs++
+      if (row['device_milli_ms'] !== Number(row['held'])) differs++
     }
     // What is left is of the hour that has not ended.
     for (const key of byHand.keys()) expect(Number(key.split(' ')[0]), `seed ${seed}: ${key}`).toBeGreaterThan(end)
