@@ -1,26 +1,23 @@
 import type { Placement } from '../fleet/fleet.ts'
 import { fitsNode } from '../fleet/placement.ts'
-import { everywhere } from '../fleet/score-cache.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
-import type { DurationMs, EpochMs } from '../kernel/units.ts'
-import { sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
-import { defaultClass, type ClassPolicy } from '../policy/budget-policy.ts'
-import type { Books } from './books.ts'
+import type { EpochMs } from '../kernel/units.ts'
+import { sharingOf } from '../policy/allocation-policy.ts'
 import { budgetHeld } from './budget-held.ts'
 import type { Cell } from './cell.ts'
 import type { CellDecision } from './cell-event.ts'
 import { dueDecisions } from './due.ts'
 import { EntitlementHold } from './entitlement-hold.ts'
 import type { Line } from './line.ts'
-import { PassBoard } from './pass-board.ts'
 import { Place } from './place.ts'
 import { preemptionDecisions } from './preemption.ts'
 import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
 import { shapesWithin } from './shapes-within.ts'
+import { ShareBoard } from './share-board.ts'
 import { ShareWalk, type Turn } from './share-walk.ts'
-import { StartCheck, type Block } from './start-check.ts'
-import { TakingBack, type Reclaim } from './taking-back.ts'
+import type { Block } from './start-check.ts'
+import type { Reclaim } from './taking-back.ts'
 import { heldMilli } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
@@ -31,41 +28,16 @@ const reservationsMax = 4
  * One look at everything that waits where time is kept by a budget tree: who is next by what was served of what was owed,
  * then who may take back what is owed to it.
  */
-export class BudgetPass extends PassBoard {
-  readonly books: Books
-  readonly policy: AllocationPolicy
-  readonly check: StartCheck
-  readonly taking: TakingBack
-  /** Why the first of a line does not start, where that was found out in this pass. */
-  readonly blocks = new Map<Line, Block>()
-  /** Whose place is kept, in the order of the reservations. */
-  readonly keepers: Workload[] = []
-  private readonly entitlementHolds = new Map<number, EntitlementHold>()
-  /** Fitted when the pass began, and no longer. */
-  readonly outrun = new Set<Line>()
-  readonly lastStarted = (): Workload | null => [...this.started.keys()].at(-1) ?? null
-  private readonly classes: ReadonlyMap<string, ClassPolicy>
+export class BudgetPass extends ShareBoard {
   private readonly freed: ReadonlyArray<number>
-  private readonly newPlaces: Place[] = []
-  private readonly openPlaces: Place[] = []
-  /** For whom a place is kept, as the pass stands. */
-  private readonly placed: Set<string>
+  private readonly entitlementHolds = new Map<number, EntitlementHold>()
   /** There is no room for these any more, whoever asks. */
   private readonly roomless = new Set<number>()
   private readonly fitting = new Map<number, boolean>()
 
   constructor(cell: Cell, at: EpochMs) {
     super(cell, at)
-    const { books, policy } = cell
-    assert(books !== null && policy !== null, 'a pass by budgets follows books')
-    this.books = books
-    this.policy = policy
-    this.classes = new Map((policy.classes ?? []).map((each) => [each.name, each]))
     this.freed = [...cell.freed].sort((a, b) => a - b)
-    this.placed = new Set(cell.places.keys())
-    books.advance(at)
-    this.check = new StartCheck(cell, books, policy, at)
-    this.taking = new TakingBack(cell, books, policy, at)
   }
 
   run(): ReadonlyArray<CellDecision> {
@@ -76,43 +48,6 @@ export class BudgetPass extends PassBoard {
     if (sharingOf(this.policy) === 'budgets') this.takeBack()
     for (const decision of budgetHeld(this)) this.decisions.push(decision)
     return this.decisions
-  }
-
-  override undo(): void {
-    for (const place of this.newPlaces) this.keep(place, false)
-    for (const [workload, { parts }] of [...this.started].reverse())
-      this.books.waitAgain(workload, parts, this.cell.isPreemptible(workload, this.at))
-    super.undo()
-    for (const place of this.openPlaces) this.keep(place, true)
-  }
-
-  classOf({ class: kind }: Workload): ClassPolicy {
-    return this.classes.get(kind) ?? defaultClass(kind)
-  }
-
-  /** First of the line that still waits as the pass stands, and has no place kept for it. */
-  firstWaiting(line: Line, from = 0): Workload | null {
-    let workload = line.atOrAfter(from)
-    while (workload !== null && (this.started.has(workload) || this.hasPlace(workload)))
-      workload = line.atOrAfter(workload.slot + 1)
-    return workload
-  }
-
-  get newlyKept(): ReadonlyArray<Place> {
-    return this.newPlaces
-  }
-
-  hasPlace({ id }: Workload): boolean {
-    return this.placed.size > 0 && this.placed.has(id)
-  }
-
-  protected override estimateOf({ class: kind, estimateMs, team }: Workload): DurationMs | null {
-    return estimateMs ?? this.cell.durations.quantile(kind, team, 500)
-  }
-
-  protected override expectedAnew(workload: Workload, ranMs: number): EpochMs {
-    const longer = this.cell.durations.quantile(workload.class, workload.team, 500, ranMs)
-    return longer === null ? super.expectedAnew(workload, ranMs) : ((workload.run!.startedAt + longer) as EpochMs)
   }
 
   /** Places that are complete are moved into; those whose time is up, or that are lost, are anybody's. */
@@ -151,20 +86,6 @@ export class BudgetPass extends PassBoard {
     if ('code' in firm) return firm
     this.take(workload, placement, true, firm.limitAt)
     return null
-  }
-
-  /** The fleet, caps and quota have it as kept, or as not. */
-  private keep(place: Place, kept: boolean): void {
-    const { fleet, workloads } = this.cell
-    const workload = workloads.get(place.decision.workload)!
-    if (workload.account !== null) this.books.count(workload, place.parts, kept ? 1 : -1)
-    if (kept) {
-      place.gather(fleet, null)
-      this.placed.add(place.decision.workload)
-    } else {
-      place.release(fleet)
-      this.placed.delete(place.decision.workload)
-    }
   }
 
   private startByShare(): void {
@@ -230,14 +151,6 @@ export class BudgetPass extends PassBoard {
     return this.reservations.reduce((last, { at }) => (at === Infinity ? last : Math.max(last, at)), -Infinity)
   }
 
-  /** Its side was served less than it is owed, and it has waited so long that its place is kept for it. */
-  private isDue(workload: Workload, node: number): boolean {
-    if (this.at - workload.submittedAt < this.classOf(workload).reserveAfterMs) return false
-    const { ledger } = this.books
-    // A leaf is what the policy names; whose of its persons gets it is a matter among them.
-    return !ledger.servedFully(ledger.parent(node))
-  }
-
   /** Whether there is reason to try: something that was not there when it was tried last. */
   private mayFit(line: Line, workload: Workload): boolean {
     const { fleet, policyIsNew, untried } = this.cell
@@ -270,7 +183,13 @@ export class BudgetPass extends PassBoard {
         block ??= this.roomBlock(workload)
         continue
       }
-      const refused = this.refusal(workload, placement)
+      let refused = this.refusal(workload, placement)
+      if (refused?.code === 'WouldDelayReservation' && shape.request.span === 'node') {
+        // A place may be kept on just that node.
+        const except = placement.parts[0]!.node
+        const beside = this.cell.placer.place(shape, this.rules, workload.seq, { only: null, except })
+        if (beside !== null) refused = this.refusal(workload, beside)
+      }
       if (refused === null) return null
       block = refused
     }
@@ -293,41 +212,6 @@ export class BudgetPass extends PassBoard {
       return { code: 'WouldDelayReservation', rule: this.keeperRule }
     this.take(workload, placement, false, firm.limitAt)
     return null
-  }
-
-  private get keeperRule(): string {
-    const [keeper] = this.keepers
-    const place = this.policy.classes?.findIndex(({ name }) => name === keeper?.class) ?? -1
-    return place < 0 ? 'spec.classes' : `spec.classes[${place}].reserveAfter`
-  }
-
-  private place(shape: Shape, { seq }: Workload): Placement | null {
-    return this.cell.placer.place(shape, this.rules, seq, everywhere)
-  }
-
-  /** Where it goes without what is kept for others. */
-  private placeBeside(shape: Shape, workload: Workload): Placement | null {
-    const placement = this.place(shape, workload)
-    return placement === null || this.check.reserves(workload, placement) !== null ? null : placement
-  }
-
-  private take(workload: Workload, placement: Placement, preempted: boolean, limitAt: EpochMs | null = null): void {
-    const { path, node } = workload.account!
-    const rule = preempted ? 'spec.budgets.reclaimAfter' : this.check.ruleOf(path)
-    const milliUnits = this.books.rateOf(workload.shape, placement.parts)
-    this.admit(workload, placement, rule, {
-      budget: this.books.ledger.path(node),
-      milliUnits,
-      ...(preempted && { preempted: true as const }),
-      ...(limitAt !== null && { limitAt }),
-    })
-    this.books.runInstead(workload, placement.parts, this.cell.isPreemptible(workload, this.at))
-  }
-
-  roomBlock({ shape }: Workload): Block {
-    const { fleet } = this.cell
-    const fragmented = shape.needMilli > 0 && shape.needMilli <= fleet.freeFor(shape)
-    return { code: fragmented ? 'FragmentedCapacity' : 'WaitingForCapacity', rule: 'spec.placement.strategy' }
   }
 
   /** Whoever is owed enough, and found no room, takes it back from those who hold more than they are entitled to. */
