@@ -14,6 +14,8 @@ interface Option {
   readonly workload: Workload
   readonly shape: Shape
   readonly accelerator: string | null
+  /** Who has left by then: its own victims. Into what others leave for others it does not go. */
+  readonly out: ReadonlyArray<Holder>
   found: Found | null
 }
 
@@ -60,12 +62,12 @@ export class KueuePlacer implements Placer {
     podSets: ReadonlyArray<PodSetAssignment>,
     out: ReadonlyArray<Holder> | 'everyone',
   ): Placement | null => {
-    const option = this.optionFor(head, podSets)
+    const option = this.optionFor(head, podSets, out === 'everyone' ? [] : out)
     const { fleet } = this.cell
     const fits =
       out === 'everyone'
         ? this.cell.verdict(option.shape).holds
-        : this.without(out, () => canPlace(fleet, option.shape))
+        : canPlace(fleet, option.shape) || this.without(out, () => canPlace(fleet, option.shape)) === true
     if (!fits) {
       this.placeless.add(head.id)
       return null
@@ -76,15 +78,12 @@ export class KueuePlacer implements Placer {
     return placement
   }
 
-  readonly isFree = (
-    head: Head,
-    _podSets: ReadonlyArray<PodSetAssignment>,
-    placement: Placement,
-    out: ReadonlyArray<Holder>,
-  ): boolean => {
+  readonly isFree = (head: Head, _podSets: ReadonlyArray<PodSetAssignment>, placement: Placement): boolean => {
     const option = this.options.get(placement)
     if (option === undefined) return true
-    const found = this.without(out, () => this.choose(option.shape, option.workload))
+    // What is free already is there sooner than what others have to leave.
+    const choose = () => this.choose(option.shape, option.workload)
+    const found = choose() ?? this.without(option.out, choose)
     option.found = found !== null && this.isOn(option, found) ? found : null
     if (option.found === null) this.placeless.add(head.id)
     return option.found !== null
@@ -110,10 +109,11 @@ export class KueuePlacer implements Placer {
 
   private readonly heldFor = new Map<string, Found['parts']>()
 
-  private optionFor({ id }: Head, [podSet]: ReadonlyArray<PodSetAssignment>): Option {
+  private optionFor({ id }: Head, [podSet]: ReadonlyArray<PodSetAssignment>, out: ReadonlyArray<Holder>): Option {
     const workload = this.cell.workloads.get(id)!
     const accelerator = podSet!.flavors[0]?.flavor ?? null
-    return { workload, accelerator, shape: this.books.asks.shapeOf(workload, accelerator, podSet!.count), found: null }
+    const shape = this.books.asks.shapeOf(workload, accelerator, podSet!.count)
+    return { workload, accelerator, shape, out, found: null }
   }
 
   /** Its devices count for the quota that it was given, and no other. */
@@ -124,8 +124,8 @@ export class KueuePlacer implements Placer {
   }
 
   /** What comes of `look` while those have left, but for what is promised of theirs. */
-  private without<A>(out: ReadonlyArray<Holder>, look: () => A): A {
-    if (out.length === 0) return look()
+  private without<A>(out: ReadonlyArray<Holder>, look: () => A | null): A | null {
+    if (out.length === 0) return null
     const { fleet } = this.cell
     const gone = out.flatMap((holder) => {
       const workload = this.books.workloadOf(holder)

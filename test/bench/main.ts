@@ -5,6 +5,7 @@ import { loadSqlite, type SqliteDriver } from '../../infra/sqlite/event-log.ts'
 import { benchFold, benchReplay } from './cell.ts'
 import { benchGrowth, growthRun, runGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
+import { benchKueue } from './kueue.ts'
 import { benchAppend, benchAuditVerify, madeUpEvents } from './log.ts'
 import { benchMemory } from './memory.ts'
 import { benchGang, benchPass } from './pass.ts'
@@ -73,6 +74,25 @@ const sections: { readonly [name: string]: () => Promise<ReadonlyArray<Row>> } =
       atMost('decision pass, 100,000 devices / 1,000: p50', large.p50Us / small.p50Us, 1.3, { small, large }),
       atMost('a gang of 80 that cannot run on 4,000 devices, in passes', gang.ratio, 2, gang),
     ])
+  },
+  kueue: async () => {
+    const Driver = await driver()
+    const small = await benchKueue(Driver, 10, 2, true, false)
+    const large = await benchKueue(Driver, 10, 100, true, true)
+    const spread = await benchKueue(Driver, 10, 100, false, true)
+    return [
+      atLeast(
+        '50,000 workloads at once, 1,000 queues, through the log: decisions/s',
+        large.decisionsPerS,
+        1_000,
+        large,
+      ),
+      atLeast('the same as they come, with evictions: decisions/s', spread.decisionsPerS, 1_000, spread),
+      atMost('cost per decision, 50,000 pending / 1,000', small.decisionsPerS / large.decisionsPerS, 1.3, {
+        small,
+        large,
+      }),
+    ]
   },
   memory: () => {
     const memory = benchMemory()
