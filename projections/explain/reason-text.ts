@@ -1,6 +1,6 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
 import type { NodeStanding } from '../../domain/planner/grounds.ts'
-import { durationText, gpuHoursText, gpusText, instantText, needText, ratioText } from './wording.ts'
+import { amountText, durationText, gpuHoursText, gpusText, instantText, needText, ratioText } from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -45,7 +45,7 @@ const shareText = (why: Waiting): string | null => {
   if (code === 'OnHold') return `somebody asked that it wait: \`leasehold log ${why.workload}\` says who and why.`
   if (own === null) return code === 'BehindHigherShare' ? outrunText(why) : null
   if (code === 'BudgetExhaustedInWindow')
-    return `${chargedText(own)}; it holds ${amount(own.heldMilli)} of the ${amount(own.entitledMilli)} that it is entitled to. Beyond that only what nobody else wants is free for it.`
+    return `${chargedText(own)}; it holds ${amountText(own.heldMilli)} of the ${amountText(own.entitledMilli)} that it is entitled to. Beyond that only what nobody else wants is free for it.`
   if (code === 'BehindHigherShare')
     return `it would fit, but others were served less: ${chargedText(own)}, ${other === null ? 'and others less' : chargedText(other)}.`
   return null
@@ -74,15 +74,15 @@ const limitText = (why: Waiting): string | null => {
   } = why.compared
   switch (why.code) {
     case 'OverQueueLimit':
-      return `a cap of ${gpusText(capMilli)}, of which ${amount(heldMilli)} are held: with ${needs} it would be ${amount(heldMilli + why.needMilli)}.`
+      return `a cap of ${gpusText(capMilli)}, of which ${amountText(heldMilli)} are held: with ${needs} it would be ${amountText(heldMilli + why.needMilli)}.`
     case 'WaitingForQuota':
-      return `queue ${why.queue} may use ${amount(available)} more of ${gpusText(asked)} that it asks for, until others give back what they borrow or hold.`
+      return `queue ${why.queue} may use ${amountText(available)} more of ${gpusText(asked)} that it asks for, until others give back what they borrow or hold.`
     case 'ExceedsMaxQuota':
-      return `it asks for ${gpusText(asked)}; queue ${why.queue} could never use that many, whatever others hold (${amount(available)} now).`
+      return `it asks for ${gpusText(asked)}; queue ${why.queue} could never use that many, whatever others hold (${amountText(available)} now).`
     case 'NonPreemptibleOverQuota':
       return mostMilli === undefined
-        ? `it may not be evicted, and ${why.own?.node ?? 'its program'} holds ${amount(heldMilli)} of the ${amount(entitledMilli)} that it is entitled to: with it that would be ${amount(heldMilli + rateMilli)}, which could never be taken back.`
-        : `${amount(heldMilli)} are held of the ${amount(mostMilli)} that the headroom leaves; it needs ${needs}.`
+        ? `it may not be evicted, and ${why.own?.node ?? 'its program'} holds ${amountText(heldMilli)} of the ${amountText(entitledMilli)} that it is entitled to: with it that would be ${amountText(heldMilli + rateMilli)}, which could never be taken back.`
+        : `${amountText(heldMilli)} are held of the ${amountText(mostMilli)} that the headroom leaves; it needs ${needs}.`
     case 'WouldDelayReservation': {
       const { freeDevices, keptDevices } = why.compared
       return keptDevices === undefined
@@ -119,8 +119,6 @@ const victimText = (why: Waiting): string | null => {
 
 const attempts = (count: number | undefined): string =>
   count === undefined ? 'what' : count === 1 ? 'the one attempt' : `the ${count} attempts`
-
-const amount = (milli: number): string => gpusText(milli).replace(/ GPUs?$/, '')
 
 export const needsText = ({ needDevices, needMilli, needMemoryMib }: Waiting): string => {
   if (needDevices === 0) return 'CPU and host memory only'

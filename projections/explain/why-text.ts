@@ -53,7 +53,7 @@ const standingText = (standing: Why['standing']): string =>
   })[standing]
 
 const waitingLines = (why: Waiting): ReadonlyArray<string> => [
-  `${why.workload} waits ${placeOf(why)}, position ${why.position}, for ${waitText(why)} (as of ${instantText(why.at)}).`,
+  `${why.workload} waits ${placeOf(why)}, ${why.code === 'OnHold' ? 'on hold' : `position ${why.position}`}, for ${waitText(why)} (as of ${instantText(why.at)}).`,
   `Reason     ${why.code ?? 'PendingEvaluation'}: ${reasonText(why)}`,
   ...(decides(why) ? [] : [`Standing   the pool is ${standingText(why.standing)}: nothing starts there.`]),
   ...(why.rule === null ? [] : [`Rule       ${why.rule}, policy ${why.policy?.slice(0, 12) ?? '-'}`]),

@@ -146,15 +146,18 @@ const noGrounds: Grounds = {
 const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell, workload.id)) => {
   const { hold, shape } = workload
   const { count, first } = aheadIn(cell, workload)
+  // It is so at once, and told by the next pass.
+  const code = workload.onHold ? ('OnHold' as const) : (hold?.code ?? null)
   return {
     state: 'waiting' as const,
-    code: hold?.code ?? null,
+    code,
     rule: hold?.rule ?? null,
     policy: cell.policyHash,
     heldSince: hold?.since ?? null,
     queuedAt: workload.queuedAt,
     position: count + 1,
-    behind: hold?.behind ?? null,
+    // Who was named when it was told may have started since.
+    behind: (code === 'BehindInQueue' ? first[0]?.id : null) ?? hold?.behind ?? null,
     ahead: first.map(({ id }) => id),
     aheadCount: count,
     freeMilli: cell.fleet.freeFor(shape),
@@ -173,6 +176,7 @@ const aheadIn = ({ books, now, policy }: Cell, workload: Workload): Ahead => {
     return aheadOf(books, LeafOrder.of(policy, now), workload, aheadNamedMax)
   const first: Workload[] = []
   let count = 0
+  if (workload.onHold) return { count, first }
   for (let one = workload.queue.head; one !== null && one !== workload; one = one.next)
     if (++count <= aheadNamedMax) first.push(one)
   return { count, first }

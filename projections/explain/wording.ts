@@ -47,6 +47,9 @@ export const gpuHoursText = (milliUnitH: number): string => {
 /** To three digits behind the point: `1.022`. */
 export const ratioText = (part: number, whole: number): string => (part / whole).toFixed(3)
 
+/** The same without the word: `15.5`. */
+export const amountText = (milli: number): string => gpusText(milli).replace(/ GPUs?$/, '')
+
 /** What is asked for of devices; `milli` is of each, and 0 where their memory decides it. */
 export interface Need {
   readonly devices: number

@@ -2,7 +2,7 @@ import type { taskEither as TE } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
-import type { NodeHealth } from '../../domain/planner/cell-event.ts'
+import type { DrillConcluded, NodeHealth } from '../../domain/planner/cell-event.ts'
 import type { Command } from '../../domain/planner/command.ts'
 import type { LogUnavailable } from '../../domain/ports/event-log.ts'
 import type {
@@ -14,8 +14,13 @@ import type {
 } from '../../domain/ports/views.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import type { FleetAnswer } from '../../projections/explain/fleet.ts'
+import type { DrillRow } from '../../projections/explain/drills.ts'
 import type { PlanAnswer } from '../../projections/explain/plan.ts'
+import type { PositionAnswer } from '../../projections/explain/position.ts'
+import type { PrioAnswer } from '../../projections/explain/prio.ts'
 import type { QueueAnswer } from '../../projections/explain/queue.ts'
+import type { ShareAnswer } from '../../projections/explain/share.ts'
+import type { WhyPreempted } from '../../projections/explain/why-preempted.ts'
 import type { Why } from '../../projections/explain/why.ts'
 
 export type DeskFault =
@@ -140,6 +145,11 @@ export interface SystemStatus {
 export interface Desk {
   readonly submit: (intents: ReadonlyArray<WorkloadIntent>, by: Orderer) => Answered<ReadonlyArray<Submitted>>
   readonly cancel: (workload: string, by: Orderer) => Answered<Ordered>
+  /** It waits, whatever is free, until it is released. */
+  readonly hold: (workload: string, by: Orderer) => Answered<Ordered>
+  readonly release: (workload: string, by: Orderer) => Answered<Ordered>
+  /** Whether such work was seen to go on from a checkpoint. */
+  readonly concludeDrill: (drill: DrillConcluded['data'], by: Orderer) => Answered<Ordered>
   /** NDJSON of CloudEvents, of any length. */
   readonly facts: (lines: AsyncIterable<Uint8Array>) => Answered<FactsAnswer>
   readonly setHealth: (node: string, device: number | null, health: NodeHealth, by: Orderer) => Answered<Ordered>
@@ -153,6 +163,15 @@ export interface Desk {
 
   readonly state: (workload: string) => Answered<WorkloadState>
   readonly why: (workload: string, at: AsOf) => Answered<Why>
+  /** Each time it made room for others, and what came of it. */
+  readonly whyPreempted: (workload: string) => Answered<WhyPreempted>
+  /** Whose turn it is, level by level. */
+  readonly prio: (workload: string, at: AsOf) => Answered<PrioAnswer>
+  /** Who goes before it; at most so many are listed. */
+  readonly position: (workload: string, limit: number, at: AsOf) => Answered<PositionAnswer>
+  /** How the budget tree stands, or a node of it and what is below. */
+  readonly share: (node: string | null, at: AsOf) => Answered<ShareAnswer>
+  readonly drills: (at: AsOf) => Answered<ReadonlyArray<DrillRow>>
   readonly plan: (intents: ReadonlyArray<WorkloadIntent>, at: AsOf) => Answered<ReadonlyArray<PlanAnswer>>
   readonly queue: (queue: string | null, limit: number, at: AsOf) => Answered<QueueAnswer>
   readonly fleet: (at: AsOf) => Answered<FleetAnswer>

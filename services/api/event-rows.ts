@@ -1,5 +1,7 @@
 import { either as E } from 'fp-ts'
 import { isInput, type CellEvent } from '../../domain/planner/cell-event.ts'
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import { PreemptionStory, type WhyPreempted } from '../../projections/explain/why-preempted.ts'
 import type { EventLog, LogUnavailable, StoredEvent } from '../../domain/ports/event-log.ts'
 import type { DecisionFilter, EventRow } from './desk.ts'
 
@@ -56,4 +58,21 @@ export const decisionsIn = async (
     await new Promise(setImmediate)
   }
   return E.right(newestFirst.reverse())
+}
+
+/** Each time the workload made room for others, as the log tells it. */
+export const preemptionsOf = async (
+  log: EventLog,
+  stream: string,
+  workload: string,
+  now: EpochMs,
+): Promise<E.Either<LogUnavailable, WhyPreempted>> => {
+  const story = new PreemptionStory(workload)
+  for (let from = 0; ; from += pageMax) {
+    const page = await log.readStream(stream, from, pageMax)()
+    if (E.isLeft(page)) return page
+    for (const { id, message, policy } of page.right) story.hear(message as unknown as CellEvent, { id, policy })
+    if (page.right.length < pageMax) return E.right(story.answer(now))
+    await new Promise(setImmediate)
+  }
 }

@@ -7,15 +7,19 @@ import { openCommand } from '../../domain/planner/open-commands.ts'
 import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { RebuiltTable, Views, ViewsUnavailable } from '../../domain/ports/views.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
+import { drillsOf } from '../../projections/explain/drills.ts'
 import { fleetOf } from '../../projections/explain/fleet.ts'
 import { planOf, type PlanAnswer } from '../../projections/explain/plan.ts'
+import { positionOf } from '../../projections/explain/position.ts'
+import { prioOf } from '../../projections/explain/prio.ts'
 import { queueOf } from '../../projections/explain/queue.ts'
+import { shareOf } from '../../projections/explain/share.ts'
 import { whyOf } from '../../projections/explain/why.ts'
 import { streamSize } from '../../infra/chain/chain-head.ts'
 import { isOpen } from './dead-letter-index.ts'
 import type { Answered, AsOf, Desk, DeskFault, EventRow, SystemStatus } from './desk.ts'
 import { decisionsFrom } from './event-stream.ts'
-import { decisionsIn, lifeOf, rowOf } from './event-rows.ts'
+import { decisionsIn, lifeOf, preemptionsOf, rowOf } from './event-rows.ts'
 import { fateOf, stateOf, unknownWorkload } from './fate.ts'
 import { Follower } from './follower.ts'
 import type { Intake } from './intake.ts'
@@ -143,6 +147,9 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
 
     submit: (intents, by) => ordering((orders) => orders.submit(intents, by)),
     cancel: (workload, by) => ordering((orders) => orders.cancel(workload, by)),
+    hold: (workload, by) => ordering((orders) => orders.hold(workload, by)),
+    release: (workload, by) => ordering((orders) => orders.release(workload, by)),
+    concludeDrill: (drill, by) => ordering((orders) => orders.concludeDrill(drill, by)),
     facts: (lines) => async () =>
       E.isLeft(parts.intake) ? parts.intake : new Orders(log, follower, parts.intake.right).facts(lines),
     setHealth: (node, device, health, by) => ordering((orders) => orders.setHealth(node, device, health, by)),
@@ -160,6 +167,20 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
         if (E.isLeft(used)) return used
         return E.left(used.right ? await fateOf(log, cell, id) : unknownWorkload(id, cell))
       }),
+    whyPreempted: (id) =>
+      asking(null, async (cell) => {
+        const used = await follower.wasUsed(id)
+        if (E.isLeft(used)) return used
+        return used.right ? preemptionsOf(log, stream, id, cell.now) : E.left(unknownWorkload(id, cell))
+      }),
+    prio: (id, at) => asking(at, (cell) => answerOr(prioOf(cell, id), cell, id)),
+    position: (id, limit, at) => asking(at, (cell) => answerOr(positionOf(cell, id, limit), cell, id)),
+    share: (node, at) =>
+      asking(at, (cell) => {
+        const share = shareOf(cell, node)
+        return share === null ? E.left(unknownNode(cell, node ?? '')) : answerOr(share, cell, '')
+      }),
+    drills: (at) => asking(at, (cell) => E.right(drillsOf(cell))),
     plan: (intents, at) => asking(at, (cell) => plansOf(cell, intents)),
     queue: (queue, limit, at) =>
       asking(at, (cell) => {
@@ -239,6 +260,44 @@ const cutLetter: DeskFault = {
   type: 'Refused',
   reason: 'only its beginning was kept',
   mend: 'send it again from where it came, and drop this one',
+}
+
+/** Null: there is no such workload; a text: there is, and nothing can be said of it. */
+const answerOr = <A extends object>(
+  answer: A | 'runs' | 'on hold' | 'no books' | null,
+  cell: Cell,
+  workload: string,
+): E.Either<DeskFault, A> => {
+  switch (answer) {
+    case null:
+      return E.left(unknownWorkload(workload, cell))
+    case 'runs':
+      return E.left(refused(`${workload} runs: it waits for nobody's turn`, `see \`leasehold why ${workload}\``))
+    case 'on hold':
+      return E.left(
+        refused(`${workload} is on hold: it stands in no order`, `\`leasehold release ${workload}\` lets it in`),
+      )
+    case 'no books':
+      return E.left(
+        refused(
+          workload === ''
+            ? 'no budgets are kept: the policy in force has no budget tree'
+            : `${workload} stands at no node of a budget tree`,
+          'state `spec.budgets.tree` in the policy, and `budget` of its queues',
+        ),
+      )
+    default:
+      return E.right(answer)
+  }
+}
+
+const refused = (reason: string, mend: string): DeskFault => ({ type: 'Refused', reason, mend })
+
+const unknownNode = ({ books }: Cell, name: string): DeskFault => {
+  const paths = books?.ledger.nodes().map((node) => books.ledger.path(node)) ?? []
+  const meant = nearest(name, paths)
+  const mend = meant === null ? 'see `leasehold share` for those that there are' : `did you mean ${meant}?`
+  return { type: 'NotFound', reason: `there is no node ${name} in the budget tree`, mend }
 }
 
 const unknownQueue = (cell: Cell, name: string): DeskFault => {

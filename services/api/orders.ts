@@ -4,7 +4,7 @@ import type { Json } from '../../domain/kernel/canonical-json.ts'
 import { nearest } from '../../domain/kernel/wording.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import { submissionOf } from '../../domain/planner/submission.ts'
-import type { NodeHealth, WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
+import type { CellInput, DrillConcluded, NodeHealth, WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
 import { decide } from '../../domain/planner/decide.ts'
 import { canonicalPolicy, decodePolicy, withFreeze } from '../../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
@@ -63,10 +63,29 @@ export class Orders {
     return E.right(submitted)
   }
 
-  async cancel(workload: string, { actor, reason }: Orderer): Answer<Ordered> {
+  cancel(workload: string, by: Orderer): Answer<Ordered> {
+    return this.ofWorkload('CancelRequested', workload, by)
+  }
+
+  hold(workload: string, by: Orderer): Answer<Ordered> {
+    return this.ofWorkload('HoldRequested', workload, by)
+  }
+
+  release(workload: string, by: Orderer): Answer<Ordered> {
+    return this.ofWorkload('ReleaseRequested', workload, by)
+  }
+
+  /** Each is a drill of its own: told again, it is as fresh as that. */
+  concludeDrill(data: DrillConcluded['data'], by: Orderer): Answer<Ordered> {
+    const id = `drill/${data.team}/${data.modelFamily ?? 'any'}/${randomUUID()}`
+    return this.one({ type: 'DrillConcluded', id, data }, by)
+  }
+
+  private async ofWorkload(type: keyof typeof verbOf, workload: string, { actor, reason }: Orderer): Answer<Ordered> {
     const known = this.follower.cell.workloads.get(workload)
-    const id = `cancel/${workload}/${known?.attempt ?? 0}/${randomUUID()}`
-    const taken = await this.one({ type: 'CancelRequested', id, data: { actor, reason, workload } }, { actor, reason })
+    const verb = verbOf[type]
+    const id = `${verb}/${workload}/${known?.attempt ?? 0}/${randomUUID()}`
+    const taken = await this.one({ type, id, data: { actor, reason, workload } }, { actor, reason })
     if (E.isRight(taken) || taken.left.type !== 'Refused') return taken
     const used = await this.follower.wasUsed(workload)
     if (E.isLeft(used)) return used
@@ -76,7 +95,7 @@ export class Orders {
     return E.left({
       type: 'Refused',
       reason: `${workload} neither waits nor runs: ${end.right.text}`,
-      mend: 'nothing is left to cancel',
+      mend: `nothing is left to ${verb}`,
     })
   }
 
@@ -191,6 +210,10 @@ export class Orders {
     this.follower.tellOf(head.right.size - 1)
     return E.right(undefined)
   }
+}
+
+const verbOf = { CancelRequested: 'cancel', HoldRequested: 'hold', ReleaseRequested: 'release' } as const satisfies {
+  readonly [T in CellInput['type']]?: string
 }
 
 type Placed = IntakeAnswer & { readonly position: number | null }

@@ -1,31 +1,25 @@
 import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
-import { nullableSchema } from '../../domain/kernel/json-schema.ts'
 import { commandCauses, commandVerbs } from '../../domain/planner/command.ts'
+import { grounds } from './budget-schemas.ts'
+import {
+  anything,
+  data,
+  instant,
+  list,
+  nullable,
+  number,
+  object,
+  text,
+  variants,
+  whole,
+  word,
+  type Members,
+} from './schema-words.ts'
 
 /*
  * Of what is answered. An answer has exactly these members, all of them but for those in `optional`; times are in
  * milliseconds since 1970, durations in milliseconds, GPU in thousandths of a device, memory in MiB.
  */
-
-const text: JsonSchema = { type: 'string' }
-const whole: JsonSchema = { type: 'integer' }
-const number: JsonSchema = { type: 'number' }
-const instant: JsonSchema = { type: 'integer', description: 'milliseconds since 1970' }
-const nullable = nullableSchema
-const word = (...words: ReadonlyArray<string>): JsonSchema => ({ type: 'string', enum: words })
-const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
-/** Anything that JSON can say. */
-const anything: JsonSchema = {}
-const data: JsonSchema = { type: 'object', additionalProperties: true }
-
-type Members = { readonly [name: string]: JsonSchema }
-const object = (members: Members, optional: Members = {}): JsonSchema => ({
-  type: 'object',
-  properties: { ...members, ...optional },
-  ...(Object.keys(members).length === 0 ? {} : { required: Object.keys(members) }),
-  additionalProperties: false,
-})
-const variants = (...cases: ReadonlyArray<JsonSchema>): JsonSchema => ({ anyOf: cases })
 
 export const faultSchema = object({ path: text, reason: text, mend: text }, { line: whole, column: whole })
 
@@ -83,28 +77,6 @@ const asked: Members = {
   waitedMs: whole,
   preemptions: whole,
   outOfServiceMilli: whole,
-}
-const turnSchema = object({
-  at: instant,
-  because: word('protected-window', 'reservation', 'expected-end'),
-  workload: text,
-})
-/** Milli-units, and milli-unit hours over the window. */
-const nodeStanding: Members = {
-  node: text,
-  chargedMilliUnitH: whole,
-  owedMilliUnitH: whole,
-  heldMilli: whole,
-  entitledMilli: whole,
-}
-/** What a reason rests on, worked out when it is asked for; the numbers are named in docs/reasons.md. */
-const grounds: Members = {
-  compared: { type: 'object', additionalProperties: whole },
-  own: nullable(object(nodeStanding)),
-  other: nullable(object(nodeStanding)),
-  holders: list(text),
-  holdersCount: whole,
-  nextTurn: nullable(turnSchema),
 }
 export const whySchema = variants(
   object({

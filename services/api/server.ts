@@ -13,6 +13,7 @@ import { drained } from './request-body.ts'
 import { objectionTo } from './request-guard.ts'
 import { answering, type Limits } from './request-turn.ts'
 import { factRoutes } from './routes/facts.ts'
+import { budgetRoutes } from './routes/budgets.ts'
 import { fleetRoutes } from './routes/fleet.ts'
 import type { Route } from './routes/route.ts'
 import { systemRoutes } from './routes/system.ts'
@@ -63,7 +64,13 @@ export interface RunningServer {
 }
 
 /** All but that of the system itself, whose figures each server has of its own. */
-const deskRoutes: ReadonlyArray<Route> = [...workloadRoutes, ...fleetRoutes, ...factRoutes, ...viewRoutes]
+const deskRoutes: ReadonlyArray<Route> = [
+  ...workloadRoutes,
+  ...budgetRoutes,
+  ...fleetRoutes,
+  ...factRoutes,
+  ...viewRoutes,
+]
 
 /** Listens; rejects with the reason where it cannot. */
 export const startServer = async (desk: LocalDesk, options: ServerOptions): Promise<RunningServer> => {

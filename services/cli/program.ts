@@ -37,6 +37,12 @@ import { registerLadder } from './ladder.ts'
 import { registerUp } from './up.ts'
 import { registerWaits } from './waits.ts'
 import { registerWhy } from './why.ts'
+import { registerDrill } from './drill.ts'
+import { registerHold } from './hold.ts'
+import { registerPrio } from './prio.ts'
+import { registerRelease } from './release.ts'
+import { registerShare } from './share.ts'
+import { registerWhyPreempted } from './why-preempted.ts'
 
 export type Register = (program: Command, context: Context) => void
 
@@ -47,8 +53,13 @@ export const verbs: ReadonlyArray<Register> = [
   registerPlan,
   registerSubmit,
   registerCancel,
+  registerHold,
+  registerRelease,
   registerWhy,
+  registerWhyPreempted,
   registerQueue,
+  registerShare,
+  registerPrio,
   registerFleet,
   registerDecisions,
   registerCommands,
@@ -59,6 +70,7 @@ export const verbs: ReadonlyArray<Register> = [
   registerSql,
   registerRebuild,
   registerNode,
+  registerDrill,
   registerFreeze,
   registerPolicy,
   registerFacts,

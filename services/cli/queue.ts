@@ -1,21 +1,25 @@
 import type { Fault } from '../../domain/kernel/fault.ts'
+import type { PositionAnswer } from '../../projections/explain/position.ts'
 import type { QueueRow } from '../../projections/explain/queue.ts'
 import { durationText, instantText, needText } from '../../projections/explain/wording.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
-import type { Column, JsonObject } from './output.ts'
+import { terminalSafe, type Column, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
-import { verb } from './session.ts'
+import { verb, type Session } from './session.ts'
 import { numberBetween, refuseFlags } from './trace-options.ts'
 import { addWatchFlag, watched, type WatchFlag } from './watch.ts'
 
 const limitDefault = 50
+/** Of those before one that are told of at once. */
+const aheadMost = 10_000
 
 interface QueueFlags {
   readonly queue?: string
   readonly limit?: string
+  readonly position?: string
   readonly at?: string
   readonly watch?: WatchFlag
 }
@@ -28,9 +32,13 @@ export const registerQueue: Register = (program, context) => {
       .description('what waits, in order, and the reason of each')
       .option('--queue <name>', 'only this one')
       .option('--limit <n>', `so many of each queue; 0 for all (default: ${limitDefault})`)
+      .option('--position <workload>', 'only those that go before this one, in order, and whose they are')
       .option('--at <time>', 'as things stood then (default: now, the end of the log)'),
   )
-    .addHelpText('after', '\nExamples:\n  leasehold queue\n  leasehold queue --queue research --watch')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  leasehold queue\n  leasehold queue --queue research --watch\n  leasehold queue --position sweep-7',
+    )
     .action(
       verb(context, (session, flags: QueueFlags) => {
         const faults: Fault[] = []
@@ -39,6 +47,10 @@ export const registerQueue: Register = (program, context) => {
         refuseFlags(faults)
         return watched(session, flags.watch, (drawn) =>
           withDesk(drawn, {}, async (desk) => {
+            if (flags.position !== undefined) {
+              const most = Math.min(limit === 0 ? aheadMost : limit, aheadMost)
+              return printPosition(drawn, await fromDesk(desk.position(flags.position, most, at)))
+            }
             const { at: asOf, more, rows, running } = await fromDesk(desk.queue(flags.queue ?? null, limit, at))
             await drawn.printRows<Row>(
               rows as ReadonlyArray<Row>,
@@ -85,4 +97,40 @@ const columns: ReadonlyArray<Column<Row>> = [
   { name: 'needs', value: needsText, whole: true },
   { name: 'waited', value: ({ waitedMs }) => durationText(waitedMs), whole: true },
   { name: 'reason', value: ({ code }) => code ?? 'PendingEvaluation', whole: true },
+]
+
+const printPosition = async (session: Session, answer: PositionAnswer) => {
+  const { ahead, aheadCount, at, budget, others, position, queue, workload } = answer
+  const { format } = session.style
+  if (format === 'json' || format === 'yaml') {
+    await session.printObject(answer as unknown as JsonObject)
+    return exitCodes.done
+  }
+  if (format === 'table') {
+    const place = `${position === 1 ? 'next' : `number ${position}`} at ${budget ?? `queue ${queue}`}`
+    await session.write(`${terminalSafe(`${workload} is ${place}${aheadCount === 0 ? '.' : ', behind:'}`)}\n`)
+  }
+  if (aheadCount > 0 || format === 'csv')
+    await session.printRows<AheadLine>(ahead as unknown as ReadonlyArray<AheadLine>, aheadColumns)
+  if (format !== 'table') return exitCodes.done
+  if (aheadCount > ahead.length) session.note(`... and ${aheadCount - ahead.length} more: --limit 0 shows all.`)
+  for (const { goesFirst, person, waiting } of others)
+    session.note(
+      `${person} has ${waiting} waiting and is ${goesFirst ? 'served before it' : 'not served before it'} now.`,
+    )
+  session.note(`As of ${instantText(at)}.`)
+  return exitCodes.done
+}
+
+type AheadLine = PositionAnswer['ahead'][number] & JsonObject
+
+const aheadColumns: ReadonlyArray<Column<AheadLine>> = [
+  { name: 'position', value: ({ position }) => position },
+  { name: 'workload', value: ({ workload }) => workload, whole: true },
+  { name: 'team', value: ({ team }) => team },
+  { name: 'submitter', value: ({ submitter }) => submitter },
+  { name: 'class', value: (row) => row.class },
+  { name: 'devices', value: ({ needDevices }) => needDevices },
+  { name: 'waited', value: ({ waitedMs }) => durationText(waitedMs), whole: true },
+  { name: 'reason', value: ({ code }) => code ?? 'PendingEvaluation' },
 ]

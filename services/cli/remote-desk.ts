@@ -33,6 +33,10 @@ export const remoteDesk = (address: string): Desk => {
   return {
     submit: (intents, by) => ask('POST', `/v1/workloads${textOf(ordering(by))}`, { body: documents(intents) }),
     cancel: (workload, by) => post(`${workloadPath(workload)}/cancel`, byOf(by)),
+    hold: (workload, by) => post(`${workloadPath(workload)}/hold`, byOf(by)),
+    release: (workload, by) => post(`${workloadPath(workload)}/release`, byOf(by)),
+    concludeDrill: ({ modelFamily, outcome, team }, by) =>
+      post('/v1/drills', { team, family: modelFamily, outcome, ...byOf(by) }),
     facts: (lines) => ask('POST', '/v1/facts', { body: { type: 'application/x-ndjson', bytes: lines } }),
     setHealth: (node, device, health, by) => post(`/v1/nodes/${part(node)}/health`, { health, device, ...byOf(by) }),
     activatePolicy: (document, by) => post(`/v1/policy${textOf(ordering(by))}`, document),
@@ -40,6 +44,11 @@ export const remoteDesk = (address: string): Desk => {
 
     state: (workload) => get(workloadPath(workload)),
     why: (workload, at) => get(`${workloadPath(workload)}/why`, { at }),
+    whyPreempted: (workload) => get(`${workloadPath(workload)}/why-preempted`),
+    prio: (workload, at) => get(`${workloadPath(workload)}/prio`, { at }),
+    position: (workload, limit, at) => get(`${workloadPath(workload)}/position`, { limit, at }),
+    share: (node, at) => get('/v1/share', { node, at }),
+    drills: (at) => get('/v1/drills', { at }),
     plan: (intents, at) => ask('POST', `/v1/plan${textOf({ at })}`, { body: documents(intents) }),
     queue: (queue, limit, at) => get('/v1/queue', { queue, limit, at }),
     fleet: (at) => get('/v1/fleet', { at }),

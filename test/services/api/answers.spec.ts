@@ -42,6 +42,13 @@ const documentOf = async (api: ApiServer) => {
   return { openApi, holds, seen }
 }
 
+const budgets = `
+metadata: { name: with-budgets }
+spec:
+  queues: [{ name: default, ordering: greedy, budget: lab }]
+  budgets: { tree: [{ name: lab, share: 1, owner: Lea }] }
+`
+
 /** Where there are views; and of a line that an older release could not decode. */
 const elsewhere = ['post /v1/sql 200', 'post /v1/rebuild 200', 'post /v1/dlq/{id}/replay 200']
 
@@ -109,6 +116,31 @@ describe('the document of the interface', () => {
     await post('/v1/freeze', { frozen: false })
     await post('/v1/policy', 'metadata: { name: other }\n')
     await post('/v1/policy', 'metadata: { nam: other }\n')
+    await post('/v1/workloads/waits/hold', { actor: 'ann', reason: 'mended' })
+    expect((await post('/v1/workloads/waits/hold', {})).status).toBe(200)
+    expect((await get('/v1/workloads/waits/position')).status).toBe(409)
+    await post('/v1/workloads/waits/release', {})
+    expect((await post('/v1/workloads/waits/release', '', { 'content-type': 'application/json' })).status).toBe(200)
+    await post('/v1/workloads/nobody/hold', {})
+    expect((await post('/v1/workloads/too-large/release', {})).json).toMatchObject({ error: { code: 'refused' } })
+    for (const path of ['/v1/share', '/v1/workloads/waits/prio', '/v1/workloads/runs-too/prio'])
+      expect((await get(path)).json).toMatchObject({ error: { code: 'refused' } })
+    await post('/v1/policy', budgets)
+    holds('post', '/v1/facts', await api.sendFacts(tick('t2', 2_000)))
+    expect((await get('/v1/share')).json).toMatchObject({ nodes: [{ node: '' }, { node: 'lab', owner: 'Lea' }, {}] })
+    expect((await get('/v1/share?node=lab&at=0')).status).toBe(409)
+    expect((await get('/v1/share?node=lob')).json).toMatchObject({ error: { mend: 'did you mean lab?' } })
+    expect((await get('/v1/workloads/waits/prio')).json).toMatchObject({ levels: [{ parent: '' }, { parent: 'lab' }] })
+    expect((await get('/v1/workloads/waits/position?limit=5')).json).toMatchObject({ position: 1, ahead: [] })
+    for (const path of ['prio', 'position', 'why-preempted']) {
+      await get(`/v1/workloads/wiats/${path}`)
+      await get(`/v1/workloads/runs-too/${path}`)
+    }
+    await get('/v1/workloads/waits/why')
+    await post('/v1/drills', { team: 'vision', family: null, outcome: 'passed', actor: 'ann' })
+    await post('/v1/drills', { team: 'vision', outcome: 'perhaps' })
+    expect((await get('/v1/drills')).json).toMatchObject([{ team: 'vision', outcome: 'passed', counts: true }])
+    await get('/v1/drills?at=0')
     const letters = (await get('/v1/dlq')).json as ReadonlyArray<{ readonly id: string }>
     expect(letters).toHaveLength(2)
     for (const { id } of letters) await get(`/v1/dlq/${id}`)
@@ -151,6 +183,14 @@ describe('the document of the interface', () => {
         'GET /v1/commands',
         'GET /v1/decisions',
         'GET /v1/dlq',
+        'GET /v1/drills',
+        'POST /v1/drills',
+        'GET /v1/share',
+        'GET /v1/workloads/:id/position',
+        'GET /v1/workloads/:id/prio',
+        'GET /v1/workloads/:id/why-preempted',
+        'POST /v1/workloads/:id/hold',
+        'POST /v1/workloads/:id/release',
         'GET /v1/dlq/:id',
         'GET /v1/events',
         'GET /v1/fleet',

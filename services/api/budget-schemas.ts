@@ -1,0 +1,147 @@
+import { flag, instant, list, nullable, object, text, whole, word, type Members } from './schema-words.ts'
+
+/* Of what is answered about budgets: see schemas.ts for the units. */
+
+export const turnSchema = object({
+  at: instant,
+  because: word('protected-window', 'reservation', 'expected-end'),
+  workload: text,
+})
+/** Milli-units, and milli-unit hours over the window. */
+export const nodeStanding: Members = {
+  node: text,
+  chargedMilliUnitH: whole,
+  owedMilliUnitH: whole,
+  heldMilli: whole,
+  entitledMilli: whole,
+}
+/** What a reason rests on, worked out when it is asked for; the numbers are named in docs/reasons.md. */
+export const grounds: Members = {
+  compared: { type: 'object', additionalProperties: whole },
+  own: nullable(object(nodeStanding)),
+  other: nullable(object(nodeStanding)),
+  holders: list(text),
+  holdersCount: whole,
+  nextTurn: nullable(turnSchema),
+}
+const positionRow: Members = { position: whole, workload: text, team: text, submitter: text, class: text }
+export const positionSchema = object({
+  at: instant,
+  workload: text,
+  queue: text,
+  budget: nullable(text),
+  position: whole,
+  aheadCount: whole,
+  ahead: list(object({ ...positionRow, needDevices: whole, waitedMs: whole, code: nullable(text) })),
+  others: list(object({ person: text, waiting: whole, goesFirst: flag })),
+})
+
+export const prioSchema = object({
+  at: instant,
+  workload: text,
+  budget: text,
+  sharing: word('budgets', 'fair-tree', 'drf', 'kueue', 'queues'),
+  levels: list(
+    object({
+      parent: text,
+      by: word('charged-of-owed', 'yield-credit', 'fair-tree', 'dominant-share'),
+      siblings: list(
+        object({
+          node: text,
+          own: flag,
+          rank: nullable(whole),
+          waiting: whole,
+          share: whole,
+          entitledMilli: whole,
+          chargedMilliUnitH: whole,
+          owedMilliUnitH: whole,
+          creditMilliUnitH: whole,
+        }),
+      ),
+    }),
+  ),
+  leaf: object({
+    class: text,
+    priority: whole,
+    aged: whole,
+    agingMs: nullable(whole),
+    submittedAt: instant,
+    waitedMs: whole,
+    position: whole,
+    ahead: list(text),
+    aheadCount: whole,
+  }),
+})
+
+export const shareSchema = object({
+  at: instant,
+  cell: text,
+  policy: nullable(text),
+  windowHours: whole,
+  nodes: list(
+    object({
+      node: text,
+      depth: whole,
+      kind: word('cell', 'budget', 'person'),
+      share: whole,
+      entitledMilli: whole,
+      heldMilli: whole,
+      demandMilli: whole,
+      owedMilli: whole,
+      chargedMilliUnitH: whole,
+      owedMilliUnitH: whole,
+      heldMilliUnitH: whole,
+      deliveredMilli: nullable(whole),
+      debtMilliUnitH: whole,
+      creditMilliUnitH: whole,
+      standing: word('behind', 'over', 'even'),
+      waiting: whole,
+      nextTurn: nullable(turnSchema),
+      owner: nullable(text),
+      reviewDate: nullable(text),
+    }),
+  ),
+})
+
+const sideSchema = nullable(object(nodeStanding))
+export const whyPreemptedSchema = object({
+  at: instant,
+  workload: text,
+  promotedAt: nullable(instant),
+  preemptions: list(
+    object({
+      at: instant,
+      rule: text,
+      policy: nullable(text),
+      event: text,
+      attempt: whole,
+      preemptor: text,
+      how: word('evicted', 'shrunk'),
+      lossMilliUnitS: whole,
+      milliUnits: whole,
+      side: sideSchema,
+      victimSide: sideSchema,
+      needMilli: whole,
+      freedMilli: whole,
+      looked: whole,
+      alsoLeft: list(text),
+      withoutAt: nullable(instant),
+      leftAt: nullable(instant),
+      usedAt: nullable(instant),
+      resumedAt: nullable(instant),
+      waitedMs: nullable(whole),
+    }),
+  ),
+})
+
+export const drillsSchema = list(
+  object({
+    team: text,
+    modelFamily: nullable(text),
+    outcome: word('passed', 'failed'),
+    at: instant,
+    validUntil: nullable(instant),
+    counts: flag,
+    required: flag,
+  }),
+)

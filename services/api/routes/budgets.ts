@@ -1,0 +1,148 @@
+import {
+  name,
+  needed,
+  Objection,
+  oneOf,
+  optional,
+  record,
+  scalar,
+  type Reader,
+} from '../../../domain/kernel/document.ts'
+import { found } from '../../../domain/kernel/wording.ts'
+import { drillsSchema, positionSchema, prioSchema, shareSchema, whyPreemptedSchema } from '../budget-schemas.ts'
+import { orderedSchema } from '../schemas.ts'
+import {
+  asOf,
+  byOf,
+  count,
+  given,
+  jsonType,
+  noQuery,
+  objectIn,
+  objectSchema,
+  ok,
+  orderer,
+  route,
+  type Route,
+} from './route.ts'
+
+const tag = 'budgets'
+const workload = { id: 'name of the workload' }
+const atQuery = record({ at: optional(asOf, null) })
+const aheadDefault = 50
+const aheadMost = 10_000
+
+const pathLengthMax = 1_000
+const nodePath: Reader<string> = scalar(
+  'a path in the budget tree, such as research/vision',
+  { type: 'string', minLength: 1, maxLength: pathLengthMax },
+  (value) =>
+    typeof value === 'string' &&
+    value.length > 0 &&
+    value.length <= pathLengthMax &&
+    !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(value)
+      ? value
+      : new Objection(`found ${found(value)}`),
+)
+
+const drill = record({
+  team: needed(name),
+  family: optional(name, null),
+  outcome: needed(oneOf<'passed' | 'failed'>(['passed', 'failed'])),
+  ...orderer,
+})
+
+const order = (verb: 'hold' | 'release', summary: string, done: string): Route =>
+  route({
+    method: 'POST',
+    path: `/v1/workloads/:id/${verb}`,
+    tag: 'workloads',
+    summary,
+    params: workload,
+    query: noQuery,
+    body: { types: { [jsonType]: objectSchema(record(orderer)) }, optional: true },
+    answers: {
+      200: { description: 'It is so already', content: { [jsonType]: orderedSchema } },
+      202: { description: done, content: { [jsonType]: orderedSchema } },
+    },
+    errors: [404, 409],
+    answer: async (asked) => {
+      const by = byOf(await objectIn(asked, record(orderer)))
+      const answer = await given(asked.desk[verb](asked.params['id']!, by))
+      return ok(answer, answer.outcome === 'recorded' ? 202 : 200)
+    },
+  })
+
+export const budgetRoutes: ReadonlyArray<Route> = [
+  order('hold', 'Lets a workload wait, whatever is free, until it is released', 'Recorded; what runs goes on'),
+  order('release', 'Lets a workload that was put on hold wait for its turn again', 'Recorded'),
+  route({
+    method: 'GET',
+    path: '/v1/workloads/:id/position',
+    tag,
+    summary: 'Who goes before a workload, and whose they are',
+    params: workload,
+    query: record({ limit: optional(count(0, aheadMost), aheadDefault), at: optional(asOf, null) }),
+    answers: { 200: { description: 'The first of them, and how many', content: { [jsonType]: positionSchema } } },
+    errors: [404, 409],
+    answer: async ({ desk, params, query }) => ok(await given(desk.position(params['id']!, query.limit, query.at))),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/workloads/:id/prio',
+    tag,
+    summary: 'Whose turn it is, level by level of the budget tree down to a workload that waits',
+    params: workload,
+    query: atQuery,
+    answers: { 200: { description: 'The factors that are compared', content: { [jsonType]: prioSchema } } },
+    errors: [404, 409],
+    answer: async ({ desk, params, query }) => ok(await given(desk.prio(params['id']!, query.at))),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/workloads/:id/why-preempted',
+    tag,
+    summary: 'Each time a workload made room for others, for whom and why, and what came of it',
+    params: workload,
+    query: noQuery,
+    answers: { 200: { description: 'Oldest first; none: it never did', content: { [jsonType]: whyPreemptedSchema } } },
+    errors: [404],
+    answer: async ({ desk, params }) => ok(await given(desk.whyPreempted(params['id']!))),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/share',
+    tag,
+    summary: 'What each node of the budget tree is entitled to, was owed, was charged and got',
+    query: record({ node: optional(nodePath, null), at: optional(asOf, null) }),
+    answers: {
+      200: { description: 'Parents first; of one node, with what is below', content: { [jsonType]: shareSchema } },
+    },
+    errors: [404, 409],
+    answer: async ({ desk, query }) => ok(await given(desk.share(query.node, query.at))),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/drills',
+    tag,
+    summary: 'What the newest drill of each team and model family showed',
+    query: atQuery,
+    answers: { 200: { description: 'By team and family', content: { [jsonType]: drillsSchema } } },
+    errors: [],
+    answer: async ({ desk, query }) => ok(await given(desk.drills(query.at))),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/drills',
+    tag,
+    summary: 'Says that work of a team was seen to go on from a checkpoint, or not to',
+    query: noQuery,
+    body: { types: { [jsonType]: objectSchema(drill) } },
+    answers: { 202: { description: 'Recorded', content: { [jsonType]: orderedSchema } } },
+    errors: [409],
+    answer: async (asked) => {
+      const { family, outcome, team, ...by } = await objectIn(asked, drill)
+      return ok(await given(asked.desk.concludeDrill({ modelFamily: family, outcome, team }, byOf(by))), 202)
+    },
+  }),
+]

@@ -1,0 +1,26 @@
+import { whyPreemptedText } from '../../projections/explain/why-preempted-text.ts'
+import { withDesk } from './desk.ts'
+import { fromDesk } from './desk-failed.ts'
+import { exitCodes } from './exit.ts'
+import { terminalSafe, type JsonObject } from './output.ts'
+import type { Register } from './program.ts'
+import { verb } from './session.ts'
+
+/** Registers `why-preempted`. */
+export const registerWhyPreempted: Register = (program, context) => {
+  program
+    .command('why-preempted')
+    .argument('<workload>', 'its id')
+    .description('each time a workload made room for others: for whom, by which rule and numbers, and what came of it')
+    .addHelpText('after', '\nExamples:\n  leasehold why-preempted ranking-hparam-sweep')
+    .action(
+      verb(context, (session, id: string) =>
+        withDesk(session, {}, async (desk) => {
+          const why = await fromDesk(desk.whyPreempted(id))
+          if (session.style.format !== 'table') await session.printObject(why as unknown as JsonObject)
+          else await session.write(whyPreemptedText(why).split('\n').map(terminalSafe).join('\n'))
+          return exitCodes.done
+        }),
+      ),
+    )
+}
