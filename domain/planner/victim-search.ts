@@ -41,22 +41,56 @@ export const findVictims = (
   return { victims: chosen, placement }
 }
 
-/** Takes options in order until it fits, then leaves out whoever is not needed, the dearest first. */
+/**
+ * Takes options in order until it fits, then leaves out whoever is not needed, the dearest first. Where that comes to
+ * nothing, because some who free nothing of use were taken first and their side has no more to give, it takes whom it
+ * likes, and asks whether those who are needed in the end may leave together.
+ */
 const enough = (
   fleet: Fleet,
   options: ReadonlyArray<VictimOption>,
   room: Room,
   fits: () => boolean,
 ): ReadonlyArray<VictimOption> | null => {
-  const chosen = new Map<string, VictimOption>()
   room.reset()
+  const able = options.filter((option) => room.allows(option))
+  const first = inOrder(fleet, able, room, fits)
+  if (first.chosen !== null || !first.refused) return first.chosen
+  const { chosen } = inOrder(fleet, able, null, fits)
+  return chosen !== null && mayLeaveTogether(chosen, room) ? chosen : null
+}
+
+const mayLeaveTogether = (chosen: ReadonlyArray<VictimOption>, room: Room): boolean => {
+  room.reset()
+  // The largest last: a side may lack the last victim that it gives.
+  return [...chosen]
+    .sort((a, b) => a.rate - b.rate || (a.workload.id < b.workload.id ? -1 : 1))
+    .every((option) => {
+      if (!room.allows(option)) return false
+      room.take(option)
+      return true
+    })
+}
+
+/** @param room null: anybody may leave */
+const inOrder = (
+  fleet: Fleet,
+  options: ReadonlyArray<VictimOption>,
+  room: Room | null,
+  fits: () => boolean,
+): { readonly chosen: ReadonlyArray<VictimOption> | null; readonly refused: boolean } => {
+  const chosen = new Map<string, VictimOption>()
   let found = false
+  let refused = false
   for (const option of options) {
     const before = chosen.get(option.workload.id)
-    if (!room.allows(option, before)) continue
+    if (room?.allows(option, before) === false) {
+      refused = true
+      continue
+    }
     if (before !== undefined) give(fleet, before, -1)
     give(fleet, option, 1)
-    room.take(option, before)
+    room?.take(option, before)
     // Who stops need not shrink.
     chosen.set(option.workload.id, option)
     found = fits()
@@ -67,7 +101,7 @@ const enough = (
     shrinkInstead(fleet, chosen, options, fits)
   }
   comeBack(fleet, [...chosen.values()])
-  return found ? [...chosen.values()] : null
+  return { chosen: found ? [...chosen.values()] : null, refused }
 }
 
 const leaveOut = (fleet: Fleet, chosen: Map<string, VictimOption>, fits: () => boolean): void => {
