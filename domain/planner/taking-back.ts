@@ -209,7 +209,8 @@ export class TakingBack {
     refused.limited(
       this.cell.evictionLimits.teamRetryAt(victim.team, this.at, limitsOf(this.policy).preemptionsPerTeamHour),
     )
-    return false
+    // Whoever only shrinks is not evicted.
+    return victim.terms.elasticity !== null
   }
 
   /** It runs in a pool of its own that the other one has no part in. */
