@@ -50,6 +50,8 @@ export class Cell {
   readonly limited = new Set<Workload>()
   /** What runs and has to show progress, because it did or the policy demands it, and does not count as idle. */
   readonly watched = new Set<Workload>()
+  /** What runs and was asked to stop, or to shrink, and has not said what became of it. */
+  readonly leaving = new Set<Workload>()
   /** Reservations and exceptions of the policy, by kind and name, that were said to have ended. */
   readonly lapsed = new Set<string>()
   /** What runs, by the number of each node that it runs on. */

@@ -24,6 +24,7 @@ import {
   holdBack,
   keepOnly,
   leaveQueue,
+  noteLeaving,
   occupy,
   standInLine,
   vacate,
@@ -205,6 +206,7 @@ const conclude = (cell: Cell, { at, data: { outcome, verb, workload: id } }: Com
   if (verb !== 'checkpoint' && verb !== 'shrink') return
   const saved = verb === 'checkpoint' && outcome === 'done'
   workload.run = { ...run, open: null, tried: [...run.tried, verb], checkpointAt: saved ? at : run.checkpointAt }
+  noteLeaving(cell, workload)
   if (saved) workload.checkpointed = true
 }
 
@@ -229,6 +231,7 @@ const issue = (cell: Cell, { at, data }: CommandIssued): void => {
   assert(run !== null, 'what is asked to do something runs')
   workload.run = { ...run, open: { ...data, issuedAt: at }, issued: run.issued + 1 }
   cell.kueue?.asked(workload)
+  noteLeaving(cell, workload)
 }
 
 const stop = (cell: Cell, { at, data: { outcome, requeued, workload: id } }: AttemptStopped): void => {

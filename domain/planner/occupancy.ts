@@ -168,6 +168,14 @@ export const index = (cell: Cell, workload: Workload, run: Run): void => {
   if (run.expectedEndAt !== null) cell.ends.add(workload)
   if (run.limitAt !== null) cell.limited.add(workload)
   watch(cell, workload)
+  noteLeaving(cell, workload)
+}
+
+/** Whether it was asked for some of what it holds, or for all, or no longer is. */
+export const noteLeaving = ({ leaving }: Cell, workload: Workload): void => {
+  const open = workload.run!.open
+  if (open === null || open.verb === 'checkpoint') leaving.delete(workload)
+  else leaving.add(workload)
 }
 
 /** What could become idle is looked at; what no longer has to show progress is not idle for want of it. */
@@ -186,6 +194,7 @@ export const vacate = (cell: Cell, workload: Workload): void => {
   if (run.expectedEndAt !== null) cell.ends.remove(workload)
   cell.limited.delete(workload)
   cell.watched.delete(workload)
+  cell.leaving.delete(workload)
   settleUp(cell, workload)
   giveBack(cell, workload, run.parts)
   gather(cell, run.parts)

@@ -52,11 +52,12 @@ export class TakingBack {
     for (const { decision } of cell.places.values()) {
       const { account } = cell.workloads.get(decision.workload)!
       if (account !== null) this.note(this.arriving, account.node, decision.needMilli)
-      for (const { workload: id, attempt, milliUnits } of decision.victims) {
-        const victim = cell.workloads.get(id)
-        if (victim?.run?.open == null || victim.attempt !== attempt || victim.account === null) continue
-        this.note(this.leaving, victim.account.node, milliUnits)
-      }
+    }
+    // Also those whose place was given up meanwhile: they leave all the same.
+    for (const { account, run, shape } of cell.leaving) {
+      if (account === null) continue
+      const keeps = run!.open!.keeps?.map((part) => cell.fleet.partNumbered(part)) ?? []
+      this.note(this.leaving, account.node, account.rate - (keeps.length === 0 ? 0 : books.rateOf(shape, keeps)))
     }
   }
 
