@@ -24,15 +24,14 @@ export class Allowances {
       const cap = stated.capMilli === null ? Infinity : this.inUnits(stated.capMilli)
       ledger.setAllowance(node, Math.min(cap, this.quotaOf(path)), ledger.at)
     }
-    if (capsOf(this.policy).perPersonMilli === null) return
     for (const node of ledger.nodes()) if (this.isPerson(node)) this.opened(node)
   }
 
   opened(person: number): void {
     const { perPersonMilli } = capsOf(this.policy)
-    if (perPersonMilli === null) return
     const { ledger } = this.books
-    ledger.setAllowance(person, this.inUnits(perPersonMilli), ledger.at)
+    // Also that there is no cap any more has to be said.
+    ledger.setAllowance(person, perPersonMilli === null ? Infinity : this.inUnits(perPersonMilli), ledger.at)
   }
 
   private isPerson(node: number): boolean {

@@ -111,22 +111,22 @@ export class BudgetPass extends ShareBoard {
       if (line.shape !== shape) continue
       const workload = walk.turnOf(node, line)
       if (workload === null || this.isDue(workload, node)) continue
-      this.lackRoom(line, this.roomBlock(workload))
+      const barred = this.barred(workload)
+      this.noteBlock(line, 'code' in barred ? barred : this.roomBlock(workload))
       walk.put(node, line, null)
     }
   }
 
-  private lackRoom(line: Line, block: Block): void {
+  private noteBlock(line: Line, block: Block): void {
     if (!this.blocks.has(line)) this.blocks.set(line, block)
-    if (this.fitting.get(line.shape.index) === true) this.outrun.add(line)
+    if (wantsRoom.has(block.code) && this.fitting.get(line.shape.index) === true) this.outrun.add(line)
   }
 
   /** Starts the workload if it may; returns whose turn in its line is next. */
   private serve({ line, node, workload }: Turn): Workload | null {
     const block = this.start(workload)
     if (block === null) return this.firstWaiting(line, workload.slot)
-    if (wantsRoom.has(block.code)) this.lackRoom(line, block)
-    else if (!this.blocks.has(line)) this.blocks.set(line, block)
+    this.noteBlock(line, block)
     if (block.code === 'WouldDelayReservation') {
       const shorter = line.endingWithin(workload.slot + 1, this.lastReservedAt - this.at)
       return shorter !== null && !this.started.has(shorter) && !this.hasPlace(shorter) ? shorter : null
@@ -168,12 +168,7 @@ export class BudgetPass extends ShareBoard {
   }
 
   private start(workload: Workload): Block | null {
-    const capped = this.check.caps(workload)
-    if (capped !== null) return capped
-    // Before room is looked for, so that the reason does not depend on whether there is any.
-    const firm = this.check.firm(workload, workload.shape.needMilli, workload.account!.rate, this.taking.arrivingAt)
-    if ('code' in firm) return firm
-    const shapes = shapesWithin(this.cell, this.books, workload)
+    const shapes = this.barred(workload)
     if ('code' in shapes) return shapes
     let block: Block | null = null
     for (const shape of shapes) {
@@ -194,6 +189,14 @@ export class BudgetPass extends ShareBoard {
       block = refused
     }
     return block ?? this.roomBlock(workload)
+  }
+
+  /** What keeps it from starting wherever there is room, looked at before room is; else what may be placed for it. */
+  private barred(workload: Workload): ReadonlyArray<Shape> | Block {
+    const capped = this.check.caps(workload)
+    if (capped !== null) return capped
+    const firm = this.check.firm(workload, workload.shape.needMilli, workload.account!.rate, this.taking.arrivingAt)
+    return 'code' in firm ? firm : shapesWithin(this.cell, this.books, workload)
   }
 
   /** Starts it there, unless something else than room is in the way. */

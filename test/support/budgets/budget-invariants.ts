@@ -1,5 +1,6 @@
 import type { CellDecision, CellEvent, CellInput, WorkloadAdmitted } from '../../../domain/planner/cell-event.ts'
-import { ToldCell, type Job } from './told-cell.ts'
+import type { ToldCell } from './told-cell.ts'
+import { type Job } from './told-cell.ts'
 import { isReady, leavingOf, sizeOf, takenOf } from './told-devices.ts'
 import { limitsBroken } from './told-limits.ts'
 import { VictimRules, type Standing } from './victim-rules.ts'
@@ -50,7 +51,7 @@ export class BudgetInvariants {
         held.add(workload)
         const job = this.told.jobs.get(workload)
         if (job?.run !== null) fail(`${workload} is told why it waits, and does not`)
-        if (job?.reason === `${code} ${rule}`) fail(`${workload} is told ${code} again`)
+        if (job.reason === `${code} ${rule}`) fail(`${workload} is told ${code} again`)
         break
       }
       case 'PreemptionDecided':

@@ -48,18 +48,30 @@ export class EventfulLife {
     switch (
       draw.from('pass', 'pass', 'pass', 'pass', 'submit', 'submit', 'submit', 'end', 'answer', 'report', 'rare')
     ) {
-      case 'pass':
-        return this.pass(draw.from(10_000, minute, 5 * minute, 10 * minute, 31 * minute, hour))
-      case 'submit':
-        return this.submit()
-      case 'end':
-        return this.end()
-      case 'answer':
-        return this.answer()
-      case 'report':
-        return this.report()
-      case 'rare':
-        return this.rare()
+      case 'pass': {
+        this.pass(draw.from(10_000, minute, 5 * minute, 10 * minute, 31 * minute, hour))
+        return
+      }
+      case 'submit': {
+        this.submit()
+        return
+      }
+      case 'end': {
+        this.end()
+        return
+      }
+      case 'answer': {
+        this.answer()
+        return
+      }
+      case 'report': {
+        this.report()
+        return
+      }
+      case 'rare': {
+        this.rare()
+        return
+      }
     }
   }
 
@@ -68,20 +80,34 @@ export class EventfulLife {
     const workload = this.anyOf(() => true)
     const data = { actor: 'u', reason: null, workload: workload?.id ?? 'nobody' }
     switch (draw.from('health', 'hold', 'release', 'cancel', 'drill', 'policy', 'again', 'late')) {
-      case 'health':
-        return this.changeHealth()
-      case 'hold':
-        return this.take({ type: 'HoldRequested', data })
-      case 'release':
-        return this.take({ type: 'ReleaseRequested', data })
-      case 'cancel':
-        return this.take({ type: 'CancelRequested', data })
-      case 'drill':
-        return this.drill(draw.from('a', 'b', 'c'), draw.from('passed', 'passed', 'failed'))
-      case 'policy':
-        return this.activate()
-      case 'again':
-        return this.repeat()
+      case 'health': {
+        this.changeHealth()
+        return
+      }
+      case 'hold': {
+        this.take({ type: 'HoldRequested', data })
+        return
+      }
+      case 'release': {
+        this.take({ type: 'ReleaseRequested', data })
+        return
+      }
+      case 'cancel': {
+        this.take({ type: 'CancelRequested', data })
+        return
+      }
+      case 'drill': {
+        this.drill(draw.from('a', 'b', 'c'), draw.from('passed', 'passed', 'failed'))
+        return
+      }
+      case 'policy': {
+        this.activate()
+        return
+      }
+      case 'again': {
+        this.repeat()
+        return
+      }
       case 'late':
         this.watched.take({ type: 'Ticked', at: (this.now + 20_000) as EpochMs, data: {} })
         this.submit()

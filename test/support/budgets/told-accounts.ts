@@ -1,4 +1,5 @@
 import type { BudgetReading } from '../../../domain/budget/budget-reading.ts'
+import type { CellEvent } from '../../../domain/planner/cell-event.ts'
 import type { BudgetNodePolicy } from '../../../domain/policy/budget-policy.ts'
 import { BudgetOracle } from '../naive/budget-oracle.ts'
 import type { OracleClaim } from '../naive/budget-oracle-rates.ts'
@@ -31,6 +32,8 @@ export class ToldAccounts {
   readonly oracle: BudgetOracle
   private readonly told: ToldCell
   private readonly claims = new Map<string, Claim>()
+  /** Of those that ask for the same, the first was told that it may never start beside what its program holds. */
+  private readonly firm = new Set<string>()
   private policy: unknown
 
   /** @param told has a policy with a budget tree */
@@ -47,8 +50,24 @@ export class ToldAccounts {
     return this.oracle.read(path)
   }
 
+  /** @param event heard already */
+  follow({ type, data }: CellEvent): void {
+    if (type === 'PolicyActivated') this.firm.clear()
+    if (type === 'WorkloadHeld') {
+      const job = this.told.jobs.get(data.workload)!
+      const key = this.lineOf(job)
+      if (key !== null && this.waiting().find((other) => this.lineOf(other) === key) === job) {
+        if (data.code === 'NonPreemptibleOverQuota') this.firm.add(key)
+        else this.firm.delete(key)
+      }
+    }
+    const lines = new Set(this.waiting().map((job) => this.lineOf(job)))
+    for (const key of this.firm) if (!lines.has(key)) this.firm.delete(key)
+    this.sync()
+  }
+
   /** Brings the claims to what the cell is told to be like now. */
-  sync(): void {
+  private sync(): void {
     const { oracle, told } = this
     oracle.advance(told.now)
     if (told.policy !== this.policy) {
@@ -106,11 +125,10 @@ export class ToldAccounts {
       const path = accountOf(told, job)
       if (path === null) continue
       if (job.run === null) {
-        const isQueued = told.policy!.queues.some(({ name }) => name === job.data.queue)
-        // What may never start beside what its program holds is no demand.
-        const isFirm = job.reason?.startsWith('NonPreemptibleOverQuota') === true
-        if (job.onHold || !isQueued || isFirm) continue
-        wanted.set(`${job.id} wait`, { kind: 'wait', path, rate: waitingRateOf(told, job) })
+        const line = this.lineOf(job)
+        if (line === null) continue
+        const rate = this.firm.has(line) ? 0 : waitingRateOf(told, job)
+        wanted.set(`${job.id} wait`, { kind: 'wait', path, rate })
         continue
       }
       const rate = rateOf(told, job.run.lease)
@@ -118,5 +136,19 @@ export class ToldAccounts {
       if (job.run.idle) wanted.set(`${job.id} idle`, { kind: 'idle', path, rate })
     }
     return wanted
+  }
+
+  /** In order of submission. */
+  private waiting(): ReadonlyArray<Job> {
+    return [...this.told.jobs.values()].filter(({ run, onHold }) => run === null && !onHold)
+  }
+
+  /** Those who wait for the same, for the same person and under the same rules; null: it waits in no queue. */
+  private lineOf(job: Job): string | null {
+    const { told } = this
+    const path = accountOf(told, job)
+    const { class: kind, queue, request, team, terms } = job.data
+    if (path === null || job.onHold || !told.policy!.queues.some(({ name }) => name === queue)) return null
+    return JSON.stringify([path, kind, queue, team, terms.preemption.tolerated, terms.modelFamily, request])
   }
 }

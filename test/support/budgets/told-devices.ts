@@ -43,8 +43,19 @@ export const isReady = (told: ToldCell, name: string, device: number): boolean =
   return node.health === 'ready' && node.devices[device] === 'ready'
 }
 
-/** Whether the request could go somewhere, all of it, beside what is taken. */
-export const fits = (told: ToldCell, taken: Taken, request: PlacementRequest): boolean => {
+/**
+ * Whether the request could go somewhere, all of it, beside what is taken.
+ * @param kept whole devices that have to stay free
+ */
+export const fits = (told: ToldCell, taken: Taken, request: PlacementRequest, kept = 0): boolean => {
+  let [whole, parts] = [0, 0]
+  for (const [name, devices] of taken)
+    devices.forEach((milli, device) => {
+      if (!isReady(told, name, device)) return
+      if (milli === 0) whole++
+      else if (1000 - milli >= request.milli) parts++
+    })
+  if (kept > 0 && whole - Math.max(0, request.devices - parts) < kept) return false
   const rooms = new Map<string, number>()
   for (const [name, { spec }] of told.nodes) {
     if (request.models !== null && !request.models.includes(spec.model ?? '')) continue
@@ -58,6 +69,15 @@ export const fits = (told: ToldCell, taken: Taken, request: PlacementRequest): b
   }
   return [...rooms.values()].some((room) => room >= request.devices)
 }
+
+/** Whole devices that other classes keep and do not use. */
+export const keptFrom = (told: ToldCell, job: Job): number =>
+  (told.policy!.classes ?? []).reduce((sum, { name, reserveDevices }) => {
+    if (name === job.data.class) return sum
+    const own = [...told.jobs.values()].filter(({ data, run }) => run !== null && data.class === name)
+    const held = own.reduce((milli, { run }) => milli + sizeOf(run!.lease), 0)
+    return sum + Math.max(0, reserveDevices - Math.floor(held / 1000))
+  }, 0)
 
 export const sizeOf = (parts: ReadonlyArray<LeasePart>): number =>
   parts.reduce((sum, { devices, milli }) => sum + devices.length * milli, 0)

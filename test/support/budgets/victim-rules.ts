@@ -1,7 +1,8 @@
 import type { CellDecision, LeasePart, PreemptionDecided, Victim } from '../../../domain/planner/cell-event.ts'
-import { accountOf } from './told-accounts.ts'
+import { classOf } from '../../../domain/policy/allocation-policy.ts'
+import { accountOf, budgetOf } from './told-accounts.ts'
 import type { Job, ToldCell } from './told-cell.ts'
-import { fits, leavingOf, rateOf, sizeOf, takenOf, type Leaving } from './told-devices.ts'
+import { fits, keptFrom, leavingOf, rateOf, sizeOf, takenOf, type Leaving } from './told-devices.ts'
 import { exceptionOf, isWithin } from './told-limits.ts'
 
 /** How a node of the budget tree stands; rates milli-units, integrals milli-units x ms over the window. */
@@ -103,22 +104,36 @@ export class VictimRules {
     const leaving = (set: ReadonlyArray<Victim>): Leaving =>
       new Map(set.map(({ keeps, workload }) => [workload, keeps]))
     const { request } = job.data
+    // What is free may be promised to somebody who is due.
+    const kept = this.isSomebodyDue(job) ? Infinity : keptFrom(told, job)
     const all = takenOf(told, new Map([...before, ...leaving(victims)]))
     for (const { node, devices, milli } of lease)
       for (const device of devices)
         if (all.get(node)![device]! + milli > 1000) fail(`${job.id} is promised ${node} ${device}, which stays taken`)
     for (const victim of victims) {
       const others = leaving(victims.filter((each) => each !== victim))
-      if (fits(told, takenOf(told, others), request)) fail(`${victim.workload} makes room for ${job.id} in vain`)
+      if (fits(told, takenOf(told, others), request, kept)) fail(`${victim.workload} makes room for ${job.id} in vain`)
       const shrunk = mostShrunk(told, victim)
-      if (shrunk !== null && fits(told, takenOf(told, new Map([...others, [victim.workload, shrunk]])), request))
+      if (shrunk !== null && fits(told, takenOf(told, new Map([...others, [victim.workload, shrunk]])), request, kept))
         fail(`${victim.workload} is stopped for ${job.id}, and need only shrink`)
     }
     const freed = victims.map(
       ({ keeps, workload }) => sizeOf(told.jobs.get(workload)!.run!.lease) - sizeOf(keeps ?? []),
     )
     const beyond = freed.reduce((sum, each) => sum + each, 0) - usedOf(told, victims, lease)
-    if (beyond >= Math.min(...freed)) fail(`${beyond} thousandths are freed beyond what ${job.id} needs`)
+    if (kept === 0 && beyond >= Math.min(...freed)) fail(`${beyond} thousandths are freed beyond what ${job.id} needs`)
+  }
+
+  private isSomebodyDue(than: Job): boolean {
+    const { told } = this
+    return [...told.jobs.values()].some((job) => {
+      const leaf = budgetOf(told, job)
+      if (job === than || job.run !== null || job.onHold || leaf === null) return false
+      const { name, reserveAfterMs } = classOf(told.policy, job.data.class)
+      if (name !== job.data.class || told.now - job.submittedAt < reserveAfterMs) return false
+      const { charged, entitled, owed } = this.standing(leaf)
+      return entitled > 0 && charged < owed
+    })
   }
 
   private checkSides(job: Job, { lease, victims }: PreemptionDecided['data']): void {

@@ -1,7 +1,7 @@
 import { either as E } from 'fp-ts'
 import { expect } from 'vitest'
 import { Cell } from '../../../domain/planner/cell.ts'
-import type { CellDecision, CellInput } from '../../../domain/planner/cell-event.ts'
+import type { CellDecision, CellEvent, CellInput } from '../../../domain/planner/cell-event.ts'
 import { fork, fromSnapshot, takeSnapshot, type CellSnapshot } from '../../../domain/planner/cell-snapshot.ts'
 import { decide } from '../../../domain/planner/decide.ts'
 import { evolve } from '../../../domain/planner/evolve.ts'
@@ -38,7 +38,9 @@ export class WatchedCell {
       this.cell.settle()
       this.twin?.settle()
       this.lookedAt = Math.max(this.lookedAt, input.at)
-      this.invariants.hear(input, [], () => this.account())
+      this.invariants.hear(input, [], (event) => {
+        this.account(event)
+      })
     } else this.record(input, decided.right)
     return true
   }
@@ -92,14 +94,16 @@ export class WatchedCell {
       evolve(cell, input)
       for (const decision of decisions) evolve(cell, decision)
     }
-    this.invariants.hear(input, decisions, () => this.account())
+    this.invariants.hear(input, decisions, (event) => {
+      this.account(event)
+    })
   }
 
-  private account(): void {
+  private account(event: CellEvent): void {
     const { policy } = this.told
     if (policy?.budgets === undefined) return
     if (this.accounts === null) this.accounts = new ToldAccounts(this.told)
-    else this.accounts.sync()
+    else this.accounts.follow(event)
   }
 }
 
