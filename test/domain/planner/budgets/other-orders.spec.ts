@@ -12,7 +12,10 @@ describe('the lowest dominant share first', () => {
     for (let i = 0; i < 4; i++) life.submit(`a-${i}`, 1, { budget: 'a' })
     for (let i = 0; i < 4; i++) life.submit(`b-${i}`, 1, { budget: 'b' })
     expect(started(life)).toEqual(['a-0', 'b-0', 'a-1', 'b-1'])
-    life.at(10 * hour).end('a-0').end('a-1')
+    life
+      .at(10 * hour)
+      .end('a-0')
+      .end('a-1')
     // a had its share for ten hours; that is forgotten as soon as it holds nothing.
     expect(started(life)).toEqual(['a-2', 'a-3'])
   })
@@ -33,9 +36,15 @@ describe('decayed usage against shares', () => {
     expect(started(life)).toEqual(['a-0'])
     life.at(hour).submit('a-1', 1, { budget: 'a' }).submit('b-0', 1, { budget: 'b' }).end('a-0')
     expect(started(life)).toEqual(['b-0'])
-    life.at(hour + 10 * minute).submit('b-1', 1, { budget: 'b' }).end('b-0')
+    life
+      .at(hour + 10 * minute)
+      .submit('b-1', 1, { budget: 'b' })
+      .end('b-0')
     expect(started(life)).toEqual(['b-1'])
-    life.at(24 * hour).end('b-1').submit('b-2', 1, { budget: 'b' })
+    life
+      .at(24 * hour)
+      .end('b-1')
+      .submit('b-2', 1, { budget: 'b' })
     expect(started(life)).toEqual(['a-1'])
   })
 
