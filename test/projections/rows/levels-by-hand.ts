@@ -35,14 +35,15 @@ export const standingByHand = (events: ReadonlyArray<StoredEvent>): Standing => 
     for (const { node, devices, milli } of parts)
       for (const device of devices) nodes.get(node)!.devices[device]!.leased += sign * milli
   }
-  /** What is free of each place, there or anywhere, is kept for its workload. */
+  /** What is free of each place, there or anywhere, is kept for its workload, bit by bit. */
   const gather = (there: ReadonlySet<string> | null) => {
     for (const [workload, { parts }] of places)
       for (const { node, devices, milli } of parts)
         for (const index of there === null || there.has(node) ? devices : []) {
           const device = nodes.get(node)!.devices[index]!
-          if (!device.kept.has(workload) && 1000 - device.leased - keptOf(device) >= milli)
-            device.kept.set(workload, milli)
+          const before = device.kept.get(workload) ?? 0
+          const free = 1000 - device.leased - keptOf(device) + before
+          if (free > 0) device.kept.set(workload, Math.min(milli, free))
         }
   }
   const drop = (workload: string) => {
