@@ -57,6 +57,8 @@ export class Books {
   readonly lines = new Map<number, LineSet>()
   /** What the ledger did that no event has told yet. */
   readonly untold: Untold[]
+  /** Workloads that an exception of the policy names. */
+  private readonly excepted: ReadonlySet<string>
   private readonly ways = new Map<number, ReadonlyArray<number>>()
   private readonly fleet: Fleet
   private readonly allowances: Allowances
@@ -72,6 +74,9 @@ export class Books {
     this.untold = untold
     this.order = orderOf(policy, ledger, order)
     this.budgets = budgetsOf(policy)
+    this.excepted = new Set(
+      policy.exceptions?.flatMap(({ subject: { kind, name } }) => (kind === 'workload' ? [name] : [])),
+    )
     this.units = new UnitTable(policy)
     this.schedulable = new Schedulable(fleet, (model) => this.units.milliUnits(model))
     this.quota = new QuotaBook(policy, this.units)
@@ -316,6 +321,12 @@ export class Books {
     )
   }
 
+  /** Whoever is in one line may start, or not, for the same reasons: who is excepted alone stands alone. */
+  private lineKeyOf({ class: kind, id, queue, shape, team, terms }: Workload): string {
+    const key = [kind, queue.name, team, terms.preemption.tolerated, terms.modelFamily, shape.index]
+    return JSON.stringify(this.excepted.has(id) ? [...key, id] : key)
+  }
+
   private noteRuns(workload: Workload, node: number): void {
     const there = this.running.get(node)
     if (there === undefined) this.running.set(node, new Set([workload]))
@@ -325,7 +336,7 @@ export class Books {
   private line(workload: Workload, node: number): void {
     let lines = this.lines.get(node)
     if (lines === undefined) this.lines.set(node, (lines = new LineSet()))
-    lines.add(workload, lineKeyOf(workload))
+    lines.add(workload, this.lineKeyOf(workload))
   }
 
   private personOf(workload: Workload, path: string): number {
@@ -348,10 +359,6 @@ export class Books {
     this.order.setTotal([devicesMilli, cpuMilli, hostMemoryMib])
   }
 }
-
-/** Whoever is in one line may start, or not, for the same reasons. */
-const lineKeyOf = ({ class: kind, queue, shape, team, terms }: Workload): string =>
-  JSON.stringify([kind, queue.name, team, terms.preemption.tolerated, terms.modelFamily, shape.index])
 
 const orderOf = (policy: AllocationPolicy, ledger: BudgetLedger, from: OrderSnapshot): ServingOrder => {
   switch (sharingOf(policy)) {

@@ -38,10 +38,22 @@ export const exceptionFor = <K extends ExceptionPolicy['allows']['kind']>(
   at: EpochMs,
   kind: K,
 ): Allowed<K> | undefined =>
-  policy?.exceptions?.find(
-    (exception): exception is Allowed<K> =>
-      exception.allows.kind === kind && !isPast(exception.expires, at) && isSubject(exception, workload),
+  policy?.exceptions?.find((exception): exception is Allowed<K> => holds(exception, workload, at, kind))
+
+/** The highest cap of the exceptions that hold for the workload now, thousandths of devices; 0: there are none. */
+export const raisedCapMilli = (policy: AllocationPolicy, workload: Workload, at: EpochMs): number =>
+  (policy.exceptions ?? []).reduce(
+    (most, exception) => (holds(exception, workload, at, 'cap') ? Math.max(most, exception.allows.devicesMilli) : most),
+    0,
   )
+
+const holds = <K extends ExceptionPolicy['allows']['kind']>(
+  exception: ExceptionPolicy,
+  workload: Workload,
+  at: EpochMs,
+  kind: K,
+): exception is Allowed<K> =>
+  exception.allows.kind === kind && !isPast(exception.expires, at) && isSubject(exception, workload)
 
 /** A date begins at midnight UTC; null: never. */
 export const isPast = (day: string | null, at: EpochMs): boolean =>

@@ -4,7 +4,7 @@ import { capsOf, sharingOf, type AllocationPolicy } from '../policy/allocation-p
 import { budgetNodes, type BudgetNodeAt } from '../policy/budget-node-path.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
-import { exceptionFor, isPast } from './protection.ts'
+import { exceptionFor, isPast, raisedCapMilli } from './protection.ts'
 import type { ReasonCode } from './reason-code.ts'
 import type { Workload } from './workload.ts'
 
@@ -42,7 +42,7 @@ export class StartCheck {
     const { tallies, ledger } = this.books
     const { perPersonMilli, perTeamMilli, teams } = capsOf(this.policy)
     const needMilli = workload.shape.needMilli
-    const raised = exceptionFor(this.policy, workload, this.at, 'cap')?.allows.devicesMilli ?? 0
+    const raised = raisedCapMilli(this.policy, workload, this.at)
     const over = (held: number, cap: number | null | undefined, rule: string): Block | null => {
       if (cap === null || cap === undefined) return null
       const capMilli = Math.max(cap, raised)
