@@ -32,6 +32,14 @@ export class EvictionLimits {
     return (live[live.length - perHour]! + hourMs) as EpochMs
   }
 
+  /** When the cell may see its next one, after so many more than are charged. */
+  cellRetryAt(at: EpochMs, perMinute: number, more: number): EpochMs | null {
+    if (perMinute === 0) return null
+    const live = this.ofCell.filter((then) => then > at - minuteMs)
+    const free = live[live.length + more - perMinute] ?? at
+    return (free + minuteMs) as EpochMs
+  }
+
   toJSON(): {
     readonly teams: ReadonlyArray<readonly [string, ReadonlyArray<number>]>
     readonly cell: ReadonlyArray<number>

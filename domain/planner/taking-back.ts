@@ -80,7 +80,7 @@ export class TakingBack {
     if (levels.length === 0) return null
     const { searchMax } = limitsOf(this.policy)
     if (this.searches >= searchMax)
-      return { code: 'SearchBudgetExhausted', rule: 'spec.limits.search', compared: { searches: this.searches } }
+      return { code: 'SearchBudgetExhausted', rule: 'spec.limits.searchMax', compared: { searches: this.searches } }
     this.searches++
     if (shapes.some((shape) => this.leavers.makeRoomFor(shape))) return null
     // Others who ask for the same from the same sides found nobody, and there are only fewer now.
@@ -119,9 +119,22 @@ export class TakingBack {
         victimSide: this.standing(side),
       }
     }
-    const block = refused.block()
+    const block = refused.block() ?? this.storm(victims.length)
     this.nobody.set(asked, block)
     return block
+  }
+
+  /** Nobody of those who could leave may, because too many did just now. */
+  private storm(count: number): Block | null {
+    const { evictionsPerMinute: most } = limitsOf(this.policy)
+    const { evictionLimits } = this.cell
+    if (most === null || count === 0 || evictionLimits.leftOfCell(this.at, most) > this.evictions) return null
+    const retryAtMs = evictionLimits.cellRetryAt(this.at, most, this.evictions)
+    return {
+      code: 'PreemptionRateLimited',
+      rule: 'spec.limits.evictionsPerMinute',
+      compared: { limitedAttempts: count, ...(retryAtMs !== null && { retryAtMs }) },
+    }
   }
 
   /** It is decided: what leaves is nobody's victim any more, and what comes is on its way. */
