@@ -25,9 +25,10 @@ export class EvictionLimits {
     return perMinute === null ? Infinity : perMinute - this.ofCell.filter((then) => then > at - minuteMs).length
   }
 
-  /** When a team's next may be evicted; null: at once, or never. */
-  teamRetryAt(team: string, at: EpochMs, perHour: number | null): EpochMs | null {
-    const live = (this.byTeam.get(team) ?? []).filter((then) => then > at - hourMs)
+  /** When a team's next may be evicted, after `now` more of them now; null: at once, or never. */
+  teamRetryAt(team: string, at: EpochMs, perHour: number | null, now = 0): EpochMs | null {
+    const before = (this.byTeam.get(team) ?? []).filter((then) => then > at - hourMs)
+    const live = [...before, ...new Array<EpochMs>(now).fill(at)]
     if (perHour === null || perHour === 0 || live.length < perHour) return null
     return (live[live.length - perHour]! + hourMs) as EpochMs
   }

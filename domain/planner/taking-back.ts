@@ -220,9 +220,9 @@ export class TakingBack {
     if (protection !== null) return false
     if (this.isInPoolOf(victim, forWhom)) return false
     if (this.leftOfTeam(victim.team) > 0) return true
-    refused.limited(
-      this.cell.evictionLimits.teamRetryAt(victim.team, this.at, limitsOf(this.policy).preemptionsPerTeamHour),
-    )
+    const { preemptionsPerTeamHour } = limitsOf(this.policy)
+    const evicted = this.evictedOf.get(victim.team) ?? 0
+    refused.limited(this.cell.evictionLimits.teamRetryAt(victim.team, this.at, preemptionsPerTeamHour, evicted))
     // Whoever only shrinks is not evicted.
     return victim.terms.elasticity !== null
   }
