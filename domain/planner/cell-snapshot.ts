@@ -190,7 +190,8 @@ const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
     index(cell, workload, run)
     cell.kueue?.start(workload, run.parts, run.startedAt)
   } else {
-    if (given.hold === null) cell.fresh.add(workload)
+    // Held back, or let go, since it was told why it waits.
+    if (given.hold === null || given.onHold !== (given.hold.code === 'OnHold')) cell.fresh.add(workload)
     if (given.onHold) return
     workload.queue.add(workload)
     if (books === null) workload.queue.lines.add(workload, lineKeyOf(cell, workload))

@@ -150,5 +150,7 @@ export class Cell {
     if (!this.policyIsNew) return yield* this.fresh
     for (const queue of this.queueNamed.values())
       for (let workload = queue.head; workload !== null; workload = workload.next) yield workload
+    // What is on hold stands in no queue.
+    for (const workload of this.fresh) if (workload.onHold) yield workload
   }
 }
