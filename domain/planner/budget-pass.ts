@@ -13,7 +13,7 @@ import type { Line } from './line.ts'
 import { Place } from './place.ts'
 import { preemptionDecisions } from './preemption.ts'
 import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
-import { shapesWithin } from './shapes-within.ts'
+import { shapesBeyond, shapesWithin } from './shapes-within.ts'
 import { ShareBoard } from './share-board.ts'
 import { ShareWalk, type Turn } from './share-walk.ts'
 import type { Block } from './start-check.ts'
@@ -208,11 +208,13 @@ export class BudgetPass extends ShareBoard {
     if (kept !== null) return kept
     const endAt = this.endAtOf(workload)
     const reserved = this.check.hasReserve(workload)
-    if (!reserved && !this.allowed(workload.shape, placement, endAt))
+    const firmly = !this.cell.isPreemptible(workload, this.at)
+    const hold = firmly ? this.entitlementHolds.get(this.check.programOf(workload.account!.node)) : undefined
+    if (hold?.allows(rate, endAt) === false) return { code: 'WouldDelayReservation', rule: this.keeperRule }
+    if (!reserved && !this.allowed(workload.shape, placement, endAt)) {
+      hold?.retract(rate, endAt)
       return { code: 'WouldDelayReservation', rule: this.keeperRule }
-    const hold = this.entitlementHolds.get(this.check.programOf(workload.account!.node))
-    if (hold !== undefined && !this.cell.isPreemptible(workload, this.at) && !hold.allows(rate, endAt))
-      return { code: 'WouldDelayReservation', rule: this.keeperRule }
+    }
     this.take(workload, placement, false, firm.limitAt)
     return null
   }
@@ -232,12 +234,12 @@ export class BudgetPass extends ShareBoard {
   private isShort(line: Line, workload: Workload): boolean {
     const held = this.blocks.get(line) ?? workload.hold
     if (held === null) return false
-    return lacksRoom.has(held.code) || isReserve(held)
+    return lacksRoom.has(held.code) || isReserve(held) || held.code === 'WaitingForQuota'
   }
 
   private reclaim({ line, workload }: Turn): Workload | null {
     const capped = this.check.caps(workload)
-    const shapes = capped === null ? shapesWithin(this.cell, this.books, workload) : capped
+    const shapes = capped === null ? shapesBeyond(this.cell, this.books, workload) : capped
     const spare = this.check.hasReserve(workload) ? 0 : this.check.keptFromOthers(workload)
     const found =
       'code' in shapes

@@ -22,6 +22,15 @@ export const shapesWithin = (
   }
 }
 
+/** The request on each class that the queue could ever let it start on, whether or not it may now. */
+export const shapesBeyond = (cell: Cell, { quota, units }: Books, { queue, shape }: Workload): ReadonlyArray<Shape> =>
+  quota.limits(queue.name)
+    ? quota
+        .verdicts(queue.name, shape)
+        .filter(({ possible }) => possible)
+        .map(({ accelerator }) => onlyOn(cell, units, shape, accelerator))
+    : [shape]
+
 /** The same on models of that class alone; as it is where no node has any. */
 const onlyOn = ({ fleet, shapes }: Cell, units: Books['units'], shape: Shape, accelerator: string): Shape => {
   const { models } = shape.request

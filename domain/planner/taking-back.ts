@@ -10,7 +10,7 @@ import { protectedUntil, protectionOf } from './protection.ts'
 import { SideRoom } from './side-room.ts'
 import type { Block } from './start-check.ts'
 import { optionsOf, shrunkBy } from './victim-option.ts'
-import { comeBack, findVictims, leave, type VictimSet } from './victim-search.ts'
+import { comeBack, findVictims, leave, type Trial, type VictimSet } from './victim-search.ts'
 import type { Workload } from './workload.ts'
 
 /** Who makes room, where, and how both sides stood. */
@@ -82,10 +82,10 @@ export class TakingBack {
     if (this.searches >= searchMax)
       return { code: 'SearchBudgetExhausted', rule: 'spec.limits.searchMax', compared: { searches: this.searches } }
     this.searches++
-    if (shapes.some((shape) => this.leavers.makeRoomFor(shape))) return null
+    if (shapes.some((shape) => this.trialOf(workload, shape).allows() && this.leavers.makeRoomFor(shape))) return null
     // Others who ask for the same from the same sides found nobody, and there are only fewer now.
     const pooled = this.policy.protectedPools === undefined ? '' : workload.account!.path
-    const asked = `${pooled} ${spare} ${workload.account!.rate} ${shapes.map(({ index }) => index).join()} ${levels.join()}`
+    const asked = `${workload.queue.name} ${pooled} ${spare} ${workload.account!.rate} ${shapes.map(({ index }) => index).join()} ${levels.join()}`
     const before = this.nobody.get(asked)
     if (before !== undefined) return before
     const sideOf = new Map<string, number>()
@@ -109,11 +109,11 @@ export class TakingBack {
     })
     const options = optionsOf(this.books, victims, this.at)
     for (const shape of shapes) {
-      const found = findVictims(this.cell.fleet, shape, options, room, () => place(shape), spare)
+      const found = findVictims(this.trialOf(workload, shape), shape, options, room, () => place(shape), spare)
       if (found === null) continue
       const side = sideOf.get(found.victims[0]!.workload.id)!
       return {
-        ...this.shrunkNoMore(found, () => place(shape)),
+        ...this.shrunkNoMore(found, this.trialOf(workload, shape), () => place(shape)),
         looked: victims.length,
         side: this.standing(partsAt.get(side)!),
         victimSide: this.standing(side),
@@ -243,9 +243,21 @@ export class TakingBack {
     return this.cell.evictionLimits.leftOfTeam(team, this.at, preemptionsPerTeamHour) - (this.evictedOf.get(team) ?? 0)
   }
 
-  /** Whoever shrinks gives back no more than is needed. */
-  private shrunkNoMore({ victims, placement }: VictimSet, place: () => Placement | null): VictimSet {
+  /** Quota that victims give back is there for whom they make room. */
+  private trialOf({ queue }: Workload, shape: Shape): Trial {
     const { fleet } = this.cell
+    const { quota } = this.books
+    return {
+      fleet,
+      allows: () => !quota.limits(queue.name) || quota.verdicts(queue.name, shape).some(({ fits }) => fits),
+      count: ({ frees, workload: victim }, gone) => {
+        quota.count(victim, fleet, frees, gone ? -1 : 1)
+      },
+    }
+  }
+
+  /** Whoever shrinks gives back no more than is needed. */
+  private shrunkNoMore({ victims, placement }: VictimSet, trial: Trial, place: () => Placement | null): VictimSet {
     const kept = [...victims]
     let found = placement
     victims.forEach((victim, i) => {
@@ -256,9 +268,9 @@ export class TakingBack {
       for (let count = each; count < most; count += each) {
         const less = shrunkBy(this.books, victim.workload, count)
         const set = kept.with(i, less)
-        leave(fleet, set)
-        const fits = place()
-        comeBack(fleet, set)
+        leave(trial, set)
+        const fits = trial.allows() ? place() : null
+        comeBack(trial, set)
         if (fits === null) continue
         kept[i] = less
         found = fits

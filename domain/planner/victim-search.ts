@@ -12,6 +12,15 @@ export interface VictimSet {
   readonly placement: Placement
 }
 
+/** Where it is tried who makes room. */
+export interface Trial {
+  readonly fleet: Fleet
+  /** Whether quota lets the request start, as far as victims are gone. */
+  readonly allows: () => boolean
+  /** Quota has the victim as gone, or as there again, as far as it makes room. */
+  readonly count: (victim: VictimOption, gone: boolean) => void
+}
+
 /**
  * A set of victims, none of whom can be left out, after whose leaving the request fits: least work lost first. The fleet
  * and the room of each side are left as they were found.
@@ -20,7 +29,7 @@ export interface VictimSet {
  * @param spare   whole devices that are kept for others and stay free
  */
 export const findVictims = (
-  fleet: Fleet,
+  trial: Trial,
   shape: Shape,
   options: ReadonlyArray<VictimOption>,
   room: Room,
@@ -28,15 +37,16 @@ export const findVictims = (
   spare = 0,
 ): VictimSet | null => {
   const { span, devices } = shape.request
-  const isSpared = () => spare === 0 || fleet.wholeTotal - devices >= spare
+  const { fleet } = trial
+  const mayStart = () => (spare === 0 || fleet.wholeTotal - devices >= spare) && trial.allows()
   const chosen =
     span === 'node' || devices === 0
-      ? leastOnOneNode(fleet, shape, options, room, isSpared)
-      : enough(fleet, options, room, () => isSpared() && canPlace(fleet, shape))
+      ? leastOnOneNode(trial, shape, options, room, mayStart)
+      : enough(trial, options, room, () => mayStart() && canPlace(fleet, shape))
   if (chosen === null) return null
-  leave(fleet, chosen)
+  leave(trial, chosen)
   const placement = place()
-  comeBack(fleet, chosen)
+  comeBack(trial, chosen)
   if (placement === null || !isTight(chosen, placement, spare)) return null
   return { victims: chosen, placement }
 }
@@ -47,16 +57,16 @@ export const findVictims = (
  * likes, and asks whether those who are needed in the end may leave together.
  */
 const enough = (
-  fleet: Fleet,
+  trial: Trial,
   options: ReadonlyArray<VictimOption>,
   room: Room,
   fits: () => boolean,
 ): ReadonlyArray<VictimOption> | null => {
   room.reset()
   const able = options.filter((option) => room.allows(option))
-  const first = inOrder(fleet, able, room, fits)
+  const first = inOrder(trial, able, room, fits)
   if (first.chosen !== null || !first.refused) return first.chosen
-  const { chosen } = inOrder(fleet, able, null, fits)
+  const { chosen } = inOrder(trial, able, null, fits)
   return chosen !== null && mayLeaveTogether(chosen, room) ? chosen : null
 }
 
@@ -74,7 +84,7 @@ const mayLeaveTogether = (chosen: ReadonlyArray<VictimOption>, room: Room): bool
 
 /** @param room null: anybody may leave */
 const inOrder = (
-  fleet: Fleet,
+  trial: Trial,
   options: ReadonlyArray<VictimOption>,
   room: Room | null,
   fits: () => boolean,
@@ -88,8 +98,8 @@ const inOrder = (
       refused = true
       continue
     }
-    if (before !== undefined) give(fleet, before, -1)
-    give(fleet, option, 1)
+    if (before !== undefined) give(trial, before, -1)
+    give(trial, option, 1)
     room?.take(option, before)
     // Who stops need not shrink.
     chosen.set(option.workload.id, option)
@@ -97,25 +107,25 @@ const inOrder = (
     if (found) break
   }
   if (found) {
-    leaveOut(fleet, chosen, fits)
-    shrinkInstead(fleet, chosen, options, fits)
+    leaveOut(trial, chosen, fits)
+    shrinkInstead(trial, chosen, options, fits)
   }
-  comeBack(fleet, [...chosen.values()])
+  comeBack(trial, [...chosen.values()])
   return { chosen: found ? [...chosen.values()] : null, refused }
 }
 
-const leaveOut = (fleet: Fleet, chosen: Map<string, VictimOption>, fits: () => boolean): void => {
+const leaveOut = (trial: Trial, chosen: Map<string, VictimOption>, fits: () => boolean): void => {
   for (const option of [...chosen.values()].reverse()) {
     if (chosen.size === 1) return
-    give(fleet, option, -1)
+    give(trial, option, -1)
     if (fits()) chosen.delete(option.workload.id)
-    else give(fleet, option, 1)
+    else give(trial, option, 1)
   }
 }
 
 /** Whoever need not stop beside the others shrinks. */
 const shrinkInstead = (
-  fleet: Fleet,
+  trial: Trial,
   chosen: Map<string, VictimOption>,
   options: ReadonlyArray<VictimOption>,
   fits: () => boolean,
@@ -124,29 +134,29 @@ const shrinkInstead = (
     const { id } = shrink.workload
     const stop = chosen.get(id)
     if (shrink.keeps === null || stop === undefined || stop.keeps !== null) continue
-    give(fleet, stop, -1)
-    give(fleet, shrink, 1)
+    give(trial, stop, -1)
+    give(trial, shrink, 1)
     if (fits()) {
       chosen.set(id, shrink)
       continue
     }
-    give(fleet, shrink, -1)
-    give(fleet, stop, 1)
+    give(trial, shrink, -1)
+    give(trial, stop, 1)
   }
 }
 
 /** Of all nodes on which room can be made, the one where least work is lost. */
 const leastOnOneNode = (
-  fleet: Fleet,
+  trial: Trial,
   shape: Shape,
   options: ReadonlyArray<VictimOption>,
   room: Room,
-  isSpared: () => boolean,
+  mayStart: () => boolean,
 ): ReadonlyArray<VictimOption> | null => {
   const byNode = new Map<number, VictimOption[]>()
   for (const option of options)
     for (const { node } of option.frees) {
-      if (!fleet.accepts(shape, node)) continue
+      if (!trial.fleet.accepts(shape, node)) continue
       const there = byNode.get(node)
       if (there === undefined) byNode.set(node, [option])
       else there.push(option)
@@ -154,7 +164,7 @@ const leastOnOneNode = (
   let best: ReadonlyArray<VictimOption> | null = null
   let least = Infinity
   for (const [node, there] of byNode) {
-    const chosen = enough(fleet, there, room, () => isSpared() && fitsNode(fleet, shape, node))
+    const chosen = enough(trial, there, room, () => mayStart() && fitsNode(trial.fleet, shape, node))
     const loss = chosen?.reduce((sum, { ranked }) => sum + ranked, 0) ?? Infinity
     if (chosen === null || loss >= least) continue
     best = chosen
@@ -185,14 +195,16 @@ const isTight = (victims: ReadonlyArray<VictimOption>, placement: Placement, spa
 }
 
 /** Everybody's devices are free, as far as they leave them. */
-export const leave = (fleet: Fleet, victims: ReadonlyArray<VictimOption>): void => {
-  for (const victim of victims) give(fleet, victim, 1)
+export const leave = (trial: Trial, victims: ReadonlyArray<VictimOption>): void => {
+  for (const victim of victims) give(trial, victim, 1)
 }
-export const comeBack = (fleet: Fleet, victims: ReadonlyArray<VictimOption>): void => {
-  for (const victim of victims) give(fleet, victim, -1)
+export const comeBack = (trial: Trial, victims: ReadonlyArray<VictimOption>): void => {
+  for (const victim of victims) give(trial, victim, -1)
 }
 
-const give = (fleet: Fleet, { workload, frees }: VictimOption, sign: 1 | -1): void => {
+const give = ({ count, fleet }: Trial, victim: VictimOption, sign: 1 | -1): void => {
+  const { frees, workload } = victim
+  count(victim, sign > 0)
   for (const part of frees) {
     if (sign > 0) fleet.give(workload.shape, part)
     else fleet.take(workload.shape, part)
