@@ -8,6 +8,7 @@ import { FleetLevel } from '../fragmentation/fleet-level.ts'
 import { PreemptionProjection } from '../preemptions/preemption-projection.ts'
 import { ShareProjection } from '../fairshare/share-projection.ts'
 import { healthRow, healthRows, nodeRow, nodeRows } from '../nodes/node-row.ts'
+import { ProjectionScores } from '../workloads/projection-scores.ts'
 import { WorkloadProjection } from '../workloads/workload-projection.ts'
 import type { RowSink } from './row-sink.ts'
 
@@ -19,6 +20,7 @@ export class CellProjection {
   private readonly workloads: WorkloadProjection
   private readonly shares: ShareProjection
   private readonly preemptions: PreemptionProjection
+  private readonly scores: ProjectionScores
   private readonly registeredAt: number[] = []
   private firstAt = -1
   private last: StoredEvent | null = null
@@ -29,7 +31,9 @@ export class CellProjection {
     this.level = new FleetLevel(this.cell)
     this.workloads = new WorkloadProjection(this.cell, this.level, sink)
     this.shares = new ShareProjection(this.cell, sink)
-    this.preemptions = new PreemptionProjection(this.cell, sink, (workload) => this.workloads.submissionOf(workload))
+    const submissionOf = (workload: string): number => this.workloads.submissionOf(workload)
+    this.preemptions = new PreemptionProjection(this.cell, sink, submissionOf)
+    this.scores = new ProjectionScores(this.cell, sink, submissionOf)
   }
 
   /** @throws broken invariant on an event that does not follow from those before it */
@@ -49,6 +53,7 @@ export class CellProjection {
     this.shares.follow(event)
     this.workloads.follow(event, stored.position)
     this.preemptions.follow(event, stored.position)
+    this.scores.follow(event, stored.position)
     if (event.type === 'WorkloadSubmitted' || event.type === 'PolicyActivated') level.followMix(sink, stored.position)
     this.putOwn(stored, event)
   }

@@ -1,5 +1,6 @@
 import type { Column, TableDefinition } from './definition.ts'
 import { preemptions, victims } from './preemption-tables.ts'
+import { projections } from './projection-table.ts'
 import { shares } from './share-table.ts'
 
 const name = 'LowCardinality(String)'
@@ -318,6 +319,7 @@ export const tables: ReadonlyArray<TableDefinition> = [
   attempts,
   leases,
   reasons,
+  projections,
   commands,
   decisions,
   nodes,

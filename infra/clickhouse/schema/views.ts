@@ -3,6 +3,7 @@ import { fragmentation, fragmentationNodes } from './fragmentation-views.ts'
 import { at, cellNow, instant, maybeAt } from './instants.ts'
 import { ladderDaily, ladderHourly } from './ladder-views.ts'
 import { preemptionLosses, preemptions } from './preemption-views.ts'
+import { projectionsScored } from './projection-view.ts'
 import { shareDelivery, shareLedger } from './share-views.ts'
 import { waits } from './waits-view.ts'
 
@@ -330,6 +331,7 @@ export const views: ReadonlyArray<ViewDefinition> = [
   preemptionLosses,
   decisions,
   reasons,
+  projectionsScored,
   commands,
   nodes,
   healthChanges,
