@@ -5,7 +5,7 @@ import { askToStop } from './attempt-stop.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import type { BudgetChanged, CellDecision, GrantLapsed, LeaseIdled, NodeHealth } from './cell-event.ts'
-import { isPast } from './protection.ts'
+import { exceptionFor, isPast } from './protection.ts'
 import type { Workload } from './workload.ts'
 
 /** What time alone, or the policy that is new, has made due: said once each. */
@@ -20,10 +20,22 @@ export const dueDecisions = (
   ...inOrder(cell.watched, (workload) => isIdle(cell, books, workload, at)).map((workload) =>
     idled(books, workload, at),
   ),
-  ...inOrder(cell.limited, ({ run }) => run!.limitAt! <= at && run!.open === null && run!.confirmedAt !== null).map(
-    (workload) => askToStop(cell, workload, at, { because: 'time-limit' }),
+  ...inOrder(cell.limited, (workload) => hasToLeave(cell, workload, at)).map((workload) =>
+    askToStop(cell, workload, at, { because: 'time-limit' }),
   ),
 ]
+
+/** Its time is up, and still it may not be evicted for whoever is owed what it holds. */
+const hasToLeave = (cell: Cell, workload: Workload, at: EpochMs): boolean => {
+  const { limitAt, open, confirmedAt } = workload.run!
+  return (
+    limitAt! <= at &&
+    open === null &&
+    confirmedAt !== null &&
+    !cell.isPreemptible(workload, at) &&
+    exceptionFor(cell.policy, workload, at, 'non-preemptible-over-entitlement') === undefined
+  )
+}
 
 const inOrder = (workloads: ReadonlySet<Workload>, isDue: (workload: Workload) => boolean): ReadonlyArray<Workload> =>
   [...workloads].filter(isDue).sort((a, b) => a.seq - b.seq)
