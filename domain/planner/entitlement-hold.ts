@@ -35,11 +35,22 @@ export class EntitlementHold {
     this.left = most - held
   }
 
-  /** Whether another of the program may start, to end then; if it runs on, what it takes counts as taken. */
+  /** Whether another of the program may start, to end then. */
   allows(rate: number, endAt: number): boolean {
-    if (endAt <= this.from || this.from === Infinity) return true
-    if (rate > this.left) return false
-    this.left -= rate
-    return true
+    return this.isOver(endAt) || rate <= this.left
+  }
+
+  /** It starts; if it runs on, what it takes is no longer left. */
+  take(rate: number, endAt: number): void {
+    if (!this.isOver(endAt)) this.left -= rate
+  }
+
+  private isOver(endAt: number): boolean {
+    return endAt <= this.from || this.from === Infinity
+  }
+
+  /** Takes back what `allows` counted. */
+  retract(rate: number, endAt: number): void {
+    if (endAt > this.from && this.from !== Infinity) this.left += rate
   }
 }
