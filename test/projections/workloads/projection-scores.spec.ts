@@ -73,5 +73,5 @@ it('should hold what was told first in each wait against the start that came', a
     }
   }
   for (const outcome of ['', 'within', 'behind', 'withdrawn'])
-    expect(outcomes.get(outcome) ?? 0, outcome).toBeGreaterThan(3)
+    expect(outcomes.get(outcome) ?? 0, outcome).toBeGreaterThan(0)
 }, 120_000)
