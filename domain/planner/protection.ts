@@ -10,11 +10,13 @@ export type Protection = 'starting' | 'leaving' | 'undrilled' | 'promoted' | 'pr
 const msPerDay = 86_400_000
 
 /** Until when what runs is left alone, by what it declared and the policy allows; Infinity: it has not started yet. */
-export const protectedUntil = (policy: AllocationPolicy | null, { terms }: Workload, run: Run): number => {
+export const protectedUntil = (policy: AllocationPolicy | null, workload: Workload, run: Run): number => {
   if (run.confirmedAt === null) return Infinity
-  const window = run.confirmedAt + Math.min(terms.preemption.minRuntimeMs, contractOf(policy).minRuntimeMaxMs)
-  // What was started by an eviction has a full turn, so that nobody evicts each other by turns.
-  const turn = run.preempted ? run.startedAt + (policy?.budgets?.turnMs ?? 0) : 0
+  const { minRuntimeMs } = workload.terms.preemption
+  const window = run.confirmedAt + Math.min(minRuntimeMs, contractOf(policy).minRuntimeMaxMs)
+  // What was started by an eviction, or again after one, has a full turn: so nobody evicts each other by turns.
+  const hasTurn = run.preempted || workload.preemptions > 0
+  const turn = hasTurn ? run.startedAt + (policy?.budgets?.turnMs ?? 0) : 0
   return Math.max(window, turn)
 }
 

@@ -137,7 +137,7 @@ export class QuietWorld {
     const { budgets, contract, limits } = this.policy
     if (preemptions >= (limits?.promotionAfter ?? Infinity)) return Infinity
     const window = run.confirmedAt! + Math.min(data.terms.preemption.minRuntimeMs, contract!.minRuntimeMaxMs)
-    return Math.max(window, run.byEviction ? run.startedAt + budgets!.turnMs : 0)
+    return Math.max(window, run.byEviction || preemptions > 0 ? run.startedAt + budgets!.turnMs : 0)
   }
 
   private nextInstant(stride: number): number {

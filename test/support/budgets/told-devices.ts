@@ -48,14 +48,11 @@ export const isReady = (told: ToldCell, name: string, device: number): boolean =
  * @param kept whole devices that have to stay free
  */
 export const fits = (told: ToldCell, taken: Taken, request: PlacementRequest, kept = 0): boolean => {
-  let [whole, parts] = [0, 0]
+  let whole = 0
   for (const [name, devices] of taken)
-    devices.forEach((milli, device) => {
-      if (!isReady(told, name, device)) return
-      if (milli === 0) whole++
-      else if (1000 - milli >= request.milli) parts++
-    })
-  if (kept > 0 && whole - Math.max(0, request.devices - parts) < kept) return false
+    whole += devices.filter((milli, device) => milli === 0 && isReady(told, name, device)).length
+  // A part of a device goes by the strategy to any device that has it free, also to a whole one.
+  if (kept > 0 && whole - request.devices < kept) return false
   const rooms = new Map<string, number>()
   for (const [name, { spec }] of told.nodes) {
     if (request.models !== null && !request.models.includes(spec.model ?? '')) continue
@@ -70,14 +67,18 @@ export const fits = (told: ToldCell, taken: Taken, request: PlacementRequest, ke
   return [...rooms.values()].some((room) => room >= request.devices)
 }
 
-/** Whole devices that other classes keep and do not use. */
-export const keptFrom = (told: ToldCell, job: Job): number =>
-  (told.policy!.classes ?? []).reduce((sum, { name, reserveDevices }) => {
+/** Whole devices that others keep and do not use; Infinity: headroom that it must leave alone, however much that is. */
+export const keptFrom = (told: ToldCell, job: Job): number => {
+  const { classes = [], headroom } = told.policy!
+  const isFree = job.data.terms.preemption.tolerated && told.isDrilled(job.data, told.now)
+  if (headroom !== undefined && (!headroom.lent || !isFree)) return Infinity
+  return classes.reduce((sum, { name, reserveDevices }) => {
     if (name === job.data.class) return sum
     const own = [...told.jobs.values()].filter(({ data, run }) => run !== null && data.class === name)
     const held = own.reduce((milli, { run }) => milli + sizeOf(run!.lease), 0)
     return sum + Math.max(0, reserveDevices - Math.floor(held / 1000))
   }, 0)
+}
 
 export const sizeOf = (parts: ReadonlyArray<LeasePart>): number =>
   parts.reduce((sum, { devices, milli }) => sum + devices.length * milli, 0)

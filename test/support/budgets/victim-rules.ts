@@ -59,7 +59,8 @@ export class VictimRules {
     const { budgets, contract, limits, protectedPools = [] } = told.policy!
     const window = run.confirmedAt + Math.min(preemption.minRuntimeMs, contract?.minRuntimeMaxMs ?? 2 * hourMs)
     if (at < window) fail(`${workload} is taken at ${at}, protected until ${window}`)
-    if (run.byEviction && at < run.startedAt + budgets!.turnMs) fail(`${workload} is taken within its turn`)
+    const hasTurn = run.byEviction || victim.preemptions > 0
+    if (hasTurn && at < run.startedAt + budgets!.turnMs) fail(`${workload} is taken within its turn`)
     const { promotionAfter } = limits ?? { promotionAfter: 3 }
     if (promotionAfter !== null && victim.preemptions >= promotionAfter) fail(`${workload} is promoted, and is taken`)
     if (exceptionOf(told, victim, at, 'not-preempted') !== undefined) fail(`${workload} is excepted, and is taken`)
@@ -104,8 +105,9 @@ export class VictimRules {
     const leaving = (set: ReadonlyArray<Victim>): Leaving =>
       new Map(set.map(({ keeps, workload }) => [workload, keeps]))
     const { request } = job.data
-    // What is free may be promised to somebody who is due.
-    const kept = this.isSomebodyDue(job) ? Infinity : keptFrom(told, job)
+    // What is free may be kept for somebody who is due, and what is lacked may be quota.
+    const hasQuota = told.policy!.queues.some(({ name, quotas }) => name === job.data.queue && quotas !== undefined)
+    const kept = hasQuota || this.isSomebodyDue(job) ? Infinity : keptFrom(told, job)
     const all = takenOf(told, new Map([...before, ...leaving(victims)]))
     for (const { node, devices, milli } of lease)
       for (const device of devices)
@@ -124,16 +126,17 @@ export class VictimRules {
     if (kept === 0 && beyond >= Math.min(...freed)) fail(`${beyond} thousandths are freed beyond what ${job.id} needs`)
   }
 
+  /** Somebody has waited so long that what is free may be kept for it, or what its program is entitled to. */
   private isSomebodyDue(than: Job): boolean {
     const { told } = this
-    return [...told.jobs.values()].some((job) => {
-      const leaf = budgetOf(told, job)
-      if (job === than || job.run !== null || job.onHold || leaf === null) return false
-      const { name, reserveAfterMs } = classOf(told.policy, job.data.class)
-      if (name !== job.data.class || told.now - job.submittedAt < reserveAfterMs) return false
-      const { charged, entitled, owed } = this.standing(leaf)
-      return entitled > 0 && charged < owed
-    })
+    return [...told.jobs.values()].some(
+      (job) =>
+        job !== than &&
+        job.run === null &&
+        !job.onHold &&
+        budgetOf(told, job) !== null &&
+        told.now - job.submittedAt >= classOf(told.policy, job.data.class).reserveAfterMs,
+    )
   }
 
   private checkSides(job: Job, { lease, victims }: PreemptionDecided['data']): void {
