@@ -14,6 +14,9 @@ import { StartCheck, type Block } from './start-check.ts'
 import { TakingBack } from './taking-back.ts'
 import type { Workload } from './workload.ts'
 
+/** Per mille of the runs of a kind: a run is hardly ever longer. */
+const nearlyAll = 950
+
 /**
  * What a pass by budgets stands on and leaves behind: the books as if what it starts ran already, places that it opens
  * and keeps, and why others do not start. All of it is taken back by `undo`.
@@ -78,7 +81,14 @@ export class ShareBoard extends PassBoard {
   }
 
   protected override estimateOf({ class: kind, estimateMs, team }: Workload): DurationMs | null {
-    return estimateMs ?? this.cell.durations.quantile(kind, team, 500)
+    return estimateMs ?? this.cell.durations.quantile(kind, team, nearlyAll)
+  }
+
+  /** Who waits for a place is not to wait longer for it: it is taken to run as long as nearly all of its kind did. */
+  protected override endAtOf(workload: Workload): number {
+    const { class: kind, estimateMs, team } = workload
+    const longMs = estimateMs ?? this.cell.durations.quantile(kind, team, nearlyAll)
+    return longMs === null ? Infinity : this.at + longMs
   }
 
   protected override expectedAnew(workload: Workload, ranMs: number): EpochMs {
