@@ -29,8 +29,17 @@ export interface HeadOutcome {
  * they are `safe`, it waits for them.
  * @returns outcomes in the order in which they were decided, those for whom no flavor will do at the end
  */
-export const admissionCycle = (context: CycleContext, heads: Iterable<Head>): ReadonlyArray<HeadOutcome> => {
-  const nominations = Array.from(heads, (head) => nominate(context, head))
+export const admissionCycle = (context: CycleContext, heads: Iterable<Head>): ReadonlyArray<HeadOutcome> =>
+  nominatedCycle(
+    context,
+    Array.from(heads, (head) => nominate(context, head)),
+  )
+
+/** The same for heads that have been looked at, as things are now. */
+export const nominatedCycle = (
+  context: CycleContext,
+  nominations: ReadonlyArray<Nomination>,
+): ReadonlyArray<HeadOutcome> => {
   const queues = new Set(nominations.map(({ head }) => head.queue))
   assert(queues.size === nominations.length, 'a cycle has one head of each queue')
   const { settings } = context

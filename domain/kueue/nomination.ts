@@ -52,14 +52,17 @@ export interface SecondLook {
 
 /** With fewer replicas where all of them get neither room nor victims. */
 export const nominate = (context: CycleContext, head: Head, second: SecondLook | null = null): Nomination => {
-  const { holdings, rulesOf, memo, placer } = context
+  const { holdings, mayEvict, memo, placer, rulesOf, settings } = context
   if (memo === undefined || second !== null) return search(context, head, second)
   const newer = rulesOf(head.queue).preemption.withinQueue === 'lowerOrNewerEqualPriority'
   const known = memo.recall(holdings, head, newer)
   if (known !== undefined) return { head, assignment: known, victims: [], placement: null }
   const found = search(context, head, null)
-  // Where nodes matter too, something may change that the holdings know nothing of.
-  const lasts = placer === null || !isPlaced(placer, head, found.assignment)
+  // Where nodes and promises matter too, something may change that the holdings know nothing of.
+  const shrinks = settings.partialAdmission && head.podSets.some(({ count, minCount }) => minCount < count)
+  const lasts =
+    (placer === null && mayEvict === undefined) ||
+    (!shrinks && (placer === null || !isPlaced(placer, head, found.assignment)) && found.assignment.mode === 'noFit')
   if (lasts && !isPromising(found)) memo.remember(holdings, head, newer, found.assignment)
   return found
 }
@@ -75,7 +78,9 @@ const search = (context: CycleContext, head: Head, second: SecondLook | null): N
   return shrunk ?? full
 }
 
-const isPromising = ({ assignment, victims }: Nomination): boolean => assignment.mode === 'fit' || victims.length > 0
+/** It fits, or would once others have been evicted. */
+export const isPromising = ({ assignment, victims }: Nomination): boolean =>
+  assignment.mode === 'fit' || victims.length > 0
 
 const attempt = (
   context: CycleContext,

@@ -7,6 +7,7 @@ import { quotaResources, type QuotaResource } from '../policy/quota-policy.ts'
 import { partOf, type PlacementRequest } from '../workload/request.ts'
 import type { Cell } from './cell.ts'
 import type { KueueBooks } from './kueue-books.ts'
+import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
 
 /** What workloads that ask for the same have in common. */
@@ -14,8 +15,8 @@ interface Ask {
   readonly podSets: ReadonlyArray<PodSetRequest>
   /** Devices of one replica. */
   readonly each: number
-  /** Accelerators that it accepts and that the empty fleet would hold it on, for so many nodes as there were. */
-  accepted: { readonly registrations: number; readonly flavors: ReadonlySet<string> } | null
+  /** By queue: accelerators that it accepts and that the empty fleet would hold it on, for so many nodes as there were. */
+  readonly accepted: Map<WaitingQueue, { readonly registrations: number; readonly flavors: ReadonlySet<string> }>
 }
 
 /** What workloads ask for, as an admission cycle sees it: a gang is one pod set. */
@@ -160,7 +161,7 @@ export class KueueAsks {
         },
       ],
       each: devicesEach,
-      accepted: null,
+      accepted: new Map(),
     }
     this.asks.set(likeness, ask)
     return ask
@@ -169,14 +170,15 @@ export class KueueAsks {
   private acceptedBy(workload: Workload, likeness: string): ReadonlySet<string> {
     const ask = this.askOf(workload, likeness)
     const { registrations } = this.cell.fleet
-    if (ask.accepted?.registrations === registrations) return ask.accepted.flavors
+    const known = ask.accepted.get(workload.queue)
+    if (known?.registrations === registrations) return known.flavors
     const flavors = new Set(
       this.flavorsOf(workload).filter((name) => {
         const hasNodes = this.modelsOf(name).length > 0 || name === this.unnamed(workload)
         return hasNodes && this.cell.verdict(this.shapeOf(workload, name, ask.podSets[0]!.minCount)).holds
       }),
     )
-    ask.accepted = { registrations, flavors }
+    ask.accepted.set(workload.queue, { registrations, flavors })
     return flavors
   }
 

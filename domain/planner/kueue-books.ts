@@ -160,6 +160,7 @@ export class KueueBooks {
   forgetFleet(): void {
     this.memo = new NominationMemo()
     this.rest.fleetChanged()
+    this.rest.touchAll()
   }
 
   private shieldNewest(shielded: boolean): void {

@@ -17,6 +17,8 @@ export const kueueHeld = (pass: KueuePass): ReadonlyArray<WorkloadHeld> => {
   const held: { readonly seq: number; readonly decision: WorkloadHeld }[] = []
   const hold = (workload: Workload, reason: KueueReason) => {
     if (workload.hold?.code === reason.code && workload.hold.rule === reason.rule) return
+    // That room came and went, or of which kind there is none, is not told anew at every start and end of others.
+    if (wantsRoom.has(reason.code) && wantsRoom.has(workload.hold?.code ?? '')) return
     held.push({ seq: workload.seq, decision: heldDecision(pass, workload, reason) })
   }
   for (const [workload, reason] of pass.reasons) if (!pass.started.has(workload)) hold(workload, reason)
@@ -28,11 +30,33 @@ export const kueueHeld = (pass: KueuePass): ReadonlyArray<WorkloadHeld> => {
   return held.sort((a, b) => a.seq - b.seq).map(({ decision }) => decision)
 }
 
+/** It was told, as this policy would say it, what bound it when it had its turn: others ahead of it change nothing. */
+const isOfNow = ({ hold, queue }: Workload): boolean => {
+  if (hold === null || !lasting.has(hold.code)) return false
+  return !hold.rule.startsWith('spec.queues') || hold.rule.startsWith(`spec.queues[${queue.index}].`)
+}
+
+const lasting: ReadonlySet<string> = new Set([
+  'BehindInQueue',
+  'DrillNotPassed',
+  'ExceedsMaxQuota',
+  'FragmentedCapacity',
+  'NoMatchingAccelerator',
+  'PreemptionRateLimited',
+  'ProtectedWindow',
+  'TopologyPlacementFailed',
+  'WaitingForCapacity',
+  'WaitingForQuota',
+])
+
+const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])
+
 /** Of what has just come, or must be explained anew, and had no turn. */
 const standing = (pass: KueuePass, workload: Workload): KueueReason | null => {
   const { line, queue } = workload
   if (workload.onHold) return { code: 'OnHold', rule: 'workload', behind: null }
   if (queue.index < 0) return { code: 'Misconfigured', rule: 'spec.queues', behind: null }
+  if (isOfNow(workload)) return null
   const first = queue.ordering === 'fifo' ? null : pass.firstOf(line!, false)
   const behind = first === null || first === workload ? pass.frontOf(queue) : first
   if (behind === workload) return null

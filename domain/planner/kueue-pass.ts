@@ -1,8 +1,8 @@
 import type { Placement as Found } from '../fleet/fleet.ts'
 import { fitsNode } from '../fleet/placement.ts'
 import { everywhere } from '../fleet/score-cache.ts'
-import { admissionCycle, type HeadOutcome } from '../kueue/admission-cycle.ts'
-import type { CycleContext, CycleSettings } from '../kueue/nomination.ts'
+import { nominatedCycle, type HeadOutcome } from '../kueue/admission-cycle.ts'
+import { isPromising, nominate, type CycleContext, type CycleSettings, type Nomination } from '../kueue/nomination.ts'
 import type { Victim } from '../kueue/preemption-request.ts'
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
@@ -165,15 +165,10 @@ export class KueuePass extends PassBoard {
 
   /** One cycle of the heads of these trees; returns those in which something came of it. */
   private cycle(trees: ReadonlyArray<KueueTree>): ReadonlyArray<KueueTree> {
-    const heads = trees.flatMap(({ queues }) =>
-      queues.flatMap((queue) => {
-        const front = queue.head === null ? null : this.frontOf(queue)
-        return front === null || this.placed.has(front) ? [] : [this.books.asks.headOf(front)]
-      }),
-    )
+    const heads = trees.flatMap(({ queues }) => queues.flatMap((queue) => this.nominationOf(queue) ?? []))
     if (heads.length === 0) return []
     const moved = new Set<number>()
-    const outcomes = admissionCycle(this.context, heads)
+    const outcomes = nominatedCycle(this.context, heads)
     // What needs no quota has found no place yet, and takes what those leave who have.
     for (const found of [true, false])
       for (const outcome of outcomes)
@@ -182,14 +177,36 @@ export class KueuePass extends PassBoard {
     return trees.filter(({ root }) => moved.has(root))
   }
 
+  /**
+   * The head of a queue as it stands; where others may pass, the first of which something could come: what is parked
+   * because it could not makes no difference to whose turn it is.
+   */
+  private nominationOf(queue: WaitingQueue): Nomination | null {
+    while (queue.head !== null) {
+      const front = this.frontOf(queue)
+      if (front === null || this.placed.has(front)) return null
+      this.protection.begin(front.id)
+      this.placer.placeless.delete(front.id)
+      const nomination = nominate(this.context, this.books.asks.headOf(front))
+      if (queue.ordering === 'fifo' || isPromising(nomination)) return nomination
+      const reason = nomination.assignment.noFitReason ?? 'WaitingForQuota'
+      this.hold(front, { ...nomination, reason, parked: true })
+    }
+    return null
+  }
+
+  private hold(workload: Workload, outcome: HeadOutcome): boolean {
+    this.reasons.set(workload, this.reasonOf(workload, outcome))
+    return this.wait(workload, outcome.parked, this.placer.placeless.has(outcome.head.id))
+  }
+
   /** Whether something came of it. */
   private carryOut(outcome: HeadOutcome): boolean {
-    const { head, parked, placement, reason, victims } = outcome
+    const { head, placement, reason, victims } = outcome
     const workload = this.cell.workloads.get(head.id)!
     if (reason === null) return this.start(workload, outcome)
     if (victims.length > 0 && placement !== null) return this.evict(workload, outcome)
-    this.reasons.set(workload, this.reasonOf(workload, outcome))
-    return this.wait(workload, parked, this.placer.placeless.has(head.id))
+    return this.hold(workload, outcome)
   }
 
   private start(workload: Workload, { assignment, placement }: HeadOutcome): boolean {

@@ -91,7 +91,8 @@ export class KueuePlacer implements Placer {
 
   readonly hold = (head: Head, _podSets: ReadonlyArray<PodSetAssignment>, placement: Placement): void => {
     const option = this.options.get(placement)
-    if (option?.found == null) return
+    // Who waits for those who leave anyway keeps no devices from others: it may take until they have left.
+    if (option?.found == null || (option.out.length > 0 && option.out.every(({ evicting }) => evicting))) return
     const { shape } = option.workload
     this.promise(option.found.parts, 1)
     this.held.set(head.id, { shape, parts: takeFree(this.cell.fleet, shape, option.found.parts) })

@@ -12,7 +12,7 @@ type Refusal = Protection | 'limited'
 
 /** Those whom one head would have evicted, but for what they are promised. */
 interface Refused {
-  readonly counts: Map<Refusal, number>
+  readonly whom: Map<Workload, Refusal>
   /** From when on one of them may be evicted; Infinity: nothing but an event makes a difference. */
   until: number
 }
@@ -28,7 +28,7 @@ export class KueueProtection {
   private readonly at: EpochMs
   private readonly limits: LimitsPolicy
   private readonly waived: boolean
-  private readonly looked = new Map<string, number>()
+  private readonly looked = new Map<string, Set<Holder>>()
   private readonly byHead = new Map<string, Refused>()
   private readonly until = new Map<number, number>()
   private readonly evictedOf = new Map<string, number>()
@@ -44,7 +44,7 @@ export class KueueProtection {
   }
 
   readonly mayEvict = (holder: Holder, { id }: { readonly id: string }): boolean => {
-    this.looked.set(id, (this.looked.get(id) ?? 0) + 1)
+    this.looked.get(id)?.add(holder)
     const workload = this.books.workloadOf(holder)
     // Who is leaving anyway is not evicted again.
     if (workload === undefined || holder.evicting) return true
@@ -86,26 +86,33 @@ export class KueueProtection {
     }
   }
 
-  /** Looks at running attempts that were made for a head. */
+  /** A head is looked at anew: what was found before says nothing of how things are now. */
+  begin(id: string): void {
+    this.looked.set(id, new Set())
+    this.byHead.delete(id)
+  }
+
+  /** Running attempts that were looked at for a head. */
   lookedFor(id: string): number {
-    return this.looked.get(id) ?? 0
+    return this.looked.get(id)?.size ?? 0
   }
 
   /** Why those could not leave who would have had to for this head; null: there were none. */
   blockOf(id: string): Block | null {
     const refused = this.byHead.get(id)
     if (refused === undefined) return null
-    const { counts, until } = refused
-    const inWindow = (counts.get('protected-window') ?? 0) + (counts.get('starting') ?? 0)
+    const { whom, until } = refused
+    const count = (...of: ReadonlyArray<Refusal>) => [...whom.values()].filter((each) => of.includes(each)).length
+    const inWindow = count('protected-window', 'starting')
     if (inWindow > 0)
       return {
         code: 'ProtectedWindow',
         rule: 'spec.contract.minRuntimeMax',
         compared: { protectedAttempts: inWindow, ...(until < Infinity && { untilMs: until }) },
       }
-    const overLimit = counts.get('limited') ?? 0
+    const overLimit = count('limited')
     if (overLimit > 0) return limited('spec.limits.preemptionsPerTeamHour', { limitedAttempts: overLimit })
-    const undrilled = counts.get('undrilled') ?? 0
+    const undrilled = count('undrilled')
     return undrilled === 0
       ? null
       : {
@@ -136,8 +143,8 @@ export class KueueProtection {
 
   private refuse(id: string, holder: Holder, workload: Workload, refusal: Refusal): void {
     let refused = this.byHead.get(id)
-    if (refused === undefined) this.byHead.set(id, (refused = { counts: new Map<Refusal, number>(), until: Infinity }))
-    refused.counts.set(refusal, (refused.counts.get(refusal) ?? 0) + 1)
+    if (refused === undefined) this.byHead.set(id, (refused = { whom: new Map<Workload, Refusal>(), until: Infinity }))
+    refused.whom.set(workload, refusal)
     const until = this.endOf(workload, refusal)
     refused.until = Math.min(refused.until, until)
     const root = this.books.holdings.rootOf(holder.queue)
