@@ -4,10 +4,9 @@ import { Schedulable } from '../fleet/schedulable.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import { wholeGpu, type EpochMs } from '../kernel/units.ts'
-import { sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import { fairTreeOf, sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import { budgetNodes } from '../policy/budget-node-path.ts'
 import type { BudgetPolicy } from '../policy/budget-policy.ts'
-import { defaultFairTree } from '../policy/quota-policy.ts'
 import { UnitTable } from '../policy/unit-table.ts'
 import { Allowances } from './allowances.ts'
 import { fromUntold, toUntold, watchOf, type BooksSnapshot, type Untold } from './books-snapshot.ts'
@@ -363,7 +362,7 @@ export class Books {
 const orderOf = (policy: AllocationPolicy, ledger: BudgetLedger, from: OrderSnapshot): ServingOrder => {
   switch (sharingOf(policy)) {
     case 'fair-tree': {
-      const { halfLifeMs } = policy.fairTree ?? defaultFairTree
+      const { halfLifeMs } = fairTreeOf(policy)
       return fairTreeOrder(ledger, halfLifeMs, from !== null && 'fairTree' in from ? from.fairTree : undefined)
     }
     case 'drf':
