@@ -46,6 +46,8 @@ export class KueuePass extends PassBoard {
   private readonly placed = new Set<Workload>()
   private readonly newPlaces: Place[] = []
   private readonly openPlaces: Place[] = []
+  /** Trees in which a head of the last cycle found no place when its turn came. */
+  private readonly outrun = new Set<number>()
   /** Of the books, last first. */
   private readonly undoings: (() => void)[] = []
 
@@ -168,13 +170,15 @@ export class KueuePass extends PassBoard {
     const heads = trees.flatMap(({ queues }) => queues.flatMap((queue) => this.nominationOf(queue) ?? []))
     if (heads.length === 0) return []
     const moved = new Set<number>()
+    this.outrun.clear()
     const outcomes = nominatedCycle(this.context, heads)
     // What needs no quota has found no place yet, and takes what those leave who have.
     for (const found of [true, false])
       for (const outcome of outcomes)
         if ((outcome.placement !== null) === found && this.carryOut(outcome))
           moved.add(this.books.holdings.rootOf(outcome.head.queue))
-    return trees.filter(({ root }) => moved.has(root))
+    // Whose place another tree took is looked at again: others of its queue may do with less.
+    return moved.size === 0 ? [] : trees.filter(({ root }) => moved.has(root) || this.outrun.has(root))
   }
 
   /**
@@ -282,6 +286,7 @@ export class KueuePass extends PassBoard {
     const { rest } = this.books
     const root = rest.rootOf(workload.queue)
     if (lacksPlace) rest.lacksPlace(root)
+    if (lacksPlace && !parked) this.outrun.add(root)
     if (parked) rest.park(workload.line!, root, this.protection.untilFor(root), lacksPlace)
     return parked
   }
