@@ -115,7 +115,8 @@ export class VictimRules {
     for (const victim of victims) {
       const others = leaving(victims.filter((each) => each !== victim))
       if (fits(told, takenOf(told, others), request, kept)) fail(`${victim.workload} makes room for ${job.id} in vain`)
-      const shrunk = mostShrunk(told, victim)
+      // Beside what is about to come free for others, the search does not yet see all that will be free.
+      const shrunk = told.places.size > 0 ? null : mostShrunk(told, victim)
       if (shrunk !== null && fits(told, takenOf(told, new Map([...others, [victim.workload, shrunk]])), request, kept))
         fail(`${victim.workload} is stopped for ${job.id}, and need only shrink`)
     }
