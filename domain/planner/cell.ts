@@ -4,7 +4,7 @@ import { DemandSeen, FragmentationMeasure } from '../fleet/fragmentation.ts'
 import { Placer } from '../fleet/placer.ts'
 import { ShapeTable, type Shape } from '../fleet/shape.ts'
 import type { EpochMs } from '../kernel/units.ts'
-import { contractOf, standingOf, type AllocationPolicy, type Mode } from '../policy/allocation-policy.ts'
+import { contractOf, sharingOf, standingOf, type AllocationPolicy, type Mode } from '../policy/allocation-policy.ts'
 import type { Books } from './books.ts'
 import { DrillBook } from './drill-book.ts'
 import { DurationHistory } from './duration-history.ts'
@@ -134,9 +134,14 @@ export class Cell {
   }
 
   /**
-   * After a tick, recorded or not: what waits has been ruled out on the freed nodes. Changes no decision, only how much
-   * the next tick looks at.
+   * After a tick that decided nothing and is recorded nowhere. Where time alone makes a difference to what is found out,
+   * the next look has to begin where a fold of the log begins it.
    */
+  lookedInVain(): void {
+    if (this.policy !== null && sharingOf(this.policy) === 'queues') this.settle()
+  }
+
+  /** After a tick that is recorded: what waits has been ruled out on the freed nodes. */
   settle(): void {
     if (!this.decides) return
     this.fresh.clear()

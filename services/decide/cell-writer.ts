@@ -86,7 +86,7 @@ export class CellWriter {
     if (E.isLeft(decided)) return decided
     const decisions = decided.right
     if (input.type === 'Ticked' && decisions.length === 0) {
-      cell.settle()
+      cell.lookedInVain()
       this.lookedAt = Math.max(this.lookedAt, input.at) as EpochMs
       return decided
     }

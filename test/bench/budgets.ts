@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
@@ -9,7 +12,8 @@ import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import { defaultBudget, type BudgetNodePolicy } from '../../domain/policy/budget-policy.ts'
 import { defaultLimits } from '../../domain/policy/contract-policy.ts'
 import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
-import type { EventLog } from '../../domain/ports/event-log.ts'
+import { sqliteEventLog, type SqliteDriver } from '../../infra/sqlite/event-log.ts'
+import { whyOf } from '../../projections/explain/why.ts'
 import { unstatedTerms } from '../../domain/workload/terms.ts'
 import { CellWriter } from '../../services/decide/cell-writer.ts'
 import { advance, end, tick, wholeDevices } from './held-cell.ts'
@@ -111,6 +115,28 @@ export const benchBudgetPass = (devices: number, held: number): PassFigures => {
   return { devices, held, p50Us: quantile(warm, 0.5), p99Us, loopUs, ratio: p99Us / loopUs }
 }
 
+/** `why` of one that waits, and a pass, by turns, with so many waiting. */
+export const benchWhy = (devices: number, held: number): { whyUs: number; passUs: number; ratio: number } => {
+  const cell = crowdedCell(devices, held)
+  const whyUs: number[] = []
+  const passUs: number[] = []
+  for (let i = 0; i < 200; i++) {
+    const at = 2 + i * 1_000
+    end(cell, `running-${(i * 7919) % devices}`, at)
+    const start = performance.now()
+    decide({ type: 'Ticked', at: at as EpochMs, data: {} }, cell)
+    passUs.push((performance.now() - start) * 1000)
+    tick(cell, at)
+    const asked = `held-${held - 1 - ((i * 104_729) % Math.floor(held / 2))}`
+    const since = performance.now()
+    const why = whyOf(cell, asked)
+    whyUs.push((performance.now() - since) * 1000)
+    if (why?.state !== 'waiting') throw new Error(`${asked} does not wait`)
+  }
+  const [whyP50, passP50] = [quantile(whyUs.slice(40), 0.5), quantile(passUs.slice(40), 0.5)]
+  return { whyUs: whyP50, passUs: passP50, ratio: whyP50 / passP50 }
+}
+
 /** A gang that cannot run beside what is held already, by turns with an ordinary pass. */
 export const benchBudgetGang = (devices: number, gang: number): GangFigures => {
   const base = crowdedCell(devices, 1_000)
@@ -149,12 +175,18 @@ export const benchBudgetGang = (devices: number, gang: number): GangFigures => {
 const recording = { stream: 'cell-bench', source: 'bench', actor: 'bench', recordTime: (at: EpochMs) => at }
 
 /** The cell goes on from where it is, in a log that is empty; its tick is decided, appended and acknowledged. */
-const loggedTick = async (log: EventLog, cell: Cell, at: number) => {
+const loggedTick = async (Driver: SqliteDriver, cell: Cell, at: number) => {
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
+  const opened = await sqliteEventLog(Driver, join(folder, 'log.sqlite'))()
+  if (E.isLeft(opened)) throw new Error(opened.left.reason)
+  const log = opened.right
   const writer = new CellWriter(log, recording, { cell, size: 0 })
   const start = performance.now()
   const taken = writer.take({ type: 'Ticked', at: at as EpochMs, data: {} }, 'tick')
   const flushed = await writer.flush()
   const ms = performance.now() - start
+  await log.close()
+  rmSync(folder, { recursive: true, force: true })
   if (E.isLeft(taken) || E.isLeft(flushed)) throw new Error('the tick was not recorded')
   return { ms, decisions: taken.right }
 }
@@ -167,7 +199,7 @@ export interface LoggedTick {
 }
 
 /** A workload that is owed the whole fleet takes it back from as many victims as it has nodes. */
-export const benchReclaim = async (log: EventLog, devices: number): Promise<LoggedTick> => {
+export const benchReclaim = async (Driver: SqliteDriver, devices: number): Promise<LoggedTick> => {
   const none = defaultBudget.reclaimAfterMs
   const policy = programsPolicy(2)
   const [owed, other] = policy.budgets!.tree
@@ -179,14 +211,18 @@ export const benchReclaim = async (log: EventLog, devices: number): Promise<Logg
   hand(cell, submission('gang', 'program-0', 'person', gang), 1)
   tick(cell, 1)
   const at = 2 + none
-  const { ms, decisions } = await loggedTick(log, cell, at)
+  const { ms, decisions } = await loggedTick(Driver, cell, at)
   const decided = decisions.find(({ type }) => type === 'PreemptionDecided')
   if (decided?.type !== 'PreemptionDecided') throw new Error('nobody was asked to make room')
   return { ms, devices, victims: decided.data.victims.length }
 }
 
 /** A gang over a whole level of the topology, on a fleet that is free. */
-export const benchTopologyGang = async (log: EventLog, devices: number, members: number): Promise<LoggedTick> => {
+export const benchTopologyGang = async (
+  Driver: SqliteDriver,
+  devices: number,
+  members: number,
+): Promise<LoggedTick> => {
   const cell = new Cell('cell-bench')
   equalNodes(devices / 8, 8).forEach((data, i) => {
     const topology = { block: `block-${Math.floor(i / 100)}`, rack: `rack-${Math.floor(i / 20)}` }
@@ -196,7 +232,7 @@ export const benchTopologyGang = async (log: EventLog, devices: number, members:
   advance(cell, { type: 'PolicyActivated', at: 0 as EpochMs, data: { document, hash: 'bench' } })
   const request = { ...wholeDevices(members), span: 'anywhere', topology: { required: 'block' } } as const
   hand(cell, submission('gang', 'program-0', 'person', request), 1)
-  const { ms, decisions } = await loggedTick(log, cell, 1)
+  const { ms, decisions } = await loggedTick(Driver, cell, 1)
   const admitted = decisions.find(({ type }) => type === 'WorkloadAdmitted')
   if (admitted === undefined) throw new Error('the gang did not start')
   return { ms, devices, victims: 0 }

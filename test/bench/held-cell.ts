@@ -25,7 +25,7 @@ export const wholeDevices = (devices: number): PlacementRequest =>
 export const advance = (cell: Cell, input: CellInput): ReadonlyArray<CellDecision> => {
   const decided = decide(input, cell)
   if (E.isLeft(decided)) throw new Error(decided.left.type)
-  if (input.type === 'Ticked' && decided.right.length === 0) cell.settle()
+  if (input.type === 'Ticked' && decided.right.length === 0) cell.lookedInVain()
   else {
     evolve(cell, input)
     for (const decision of decided.right) evolve(cell, decision)

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { either as E } from 'fp-ts'
 import { loadSqlite, type SqliteDriver } from '../../infra/sqlite/event-log.ts'
+import { benchBudgetGang, benchBudgetPass, benchReclaim, benchTopologyGang, benchWhy } from './budgets.ts'
 import { benchFold, benchReplay } from './cell.ts'
 import { benchGrowth, growthRun, runGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
@@ -74,6 +75,24 @@ const sections: { readonly [name: string]: () => Promise<ReadonlyArray<Row>> } =
       atMost('decision pass, 100,000 devices / 1,000: p50', large.p50Us / small.p50Us, 1.3, { small, large }),
       atMost('a gang of 80 that cannot run on 4,000 devices, in passes', gang.ratio, 2, gang),
     ])
+  },
+  budgets: async () => {
+    const Driver = await driver()
+    const pass = benchBudgetPass(10_000, 10_000)
+    const few = benchBudgetPass(10_000, 1_000)
+    const many = benchBudgetPass(10_000, 50_000)
+    const gang = benchBudgetGang(4_000, 80)
+    const why = benchWhy(10_000, 50_000)
+    const reclaim = await benchReclaim(Driver, 4_000)
+    const topology = await benchTopologyGang(Driver, 4_000, 512)
+    return [
+      atMost('pass by budgets, 10,000 devices, 10,000 pending: p99 / loop', pass.ratio, 50, pass),
+      atMost('pass by budgets, 50,000 pending / 1,000: p50', many.p50Us / few.p50Us, 1.3, { few, many }),
+      atMost('the same gang of 80 by budgets, in passes', gang.ratio, 2, gang),
+      atMost('why at 50,000 pending, in passes', why.ratio, 0.1, why),
+      atMost('4,000 GPUs taken back from 500, decided and in the log, s', reclaim.ms / 1000, 1, reclaim),
+      atMost('512 members within a level of 4,000 GPUs, decided and in the log, s', topology.ms / 1000, 0.2, topology),
+    ]
   },
   kueue: async () => {
     const Driver = await driver()

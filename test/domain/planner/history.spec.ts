@@ -20,7 +20,7 @@ const runs = { numRuns: 250 }
 /** Lets a cell go through an input that it takes, recorded or not as a writer would. */
 const advance = (cell: Cell, input: CellInput, decided: Decided = decide(input, cell)): ReadonlyArray<CellDecision> => {
   if (E.isLeft(decided)) return []
-  if (input.type === 'Ticked' && decided.right.length === 0) cell.settle()
+  if (input.type === 'Ticked' && decided.right.length === 0) cell.lookedInVain()
   else {
     evolve(cell, input)
     for (const decision of decided.right) evolve(cell, decision)

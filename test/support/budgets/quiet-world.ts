@@ -79,7 +79,7 @@ export class QuietWorld {
       this.counts.ticks++
       const decisions = decided.right
       if (decisions.length === 0) {
-        this.cell.settle()
+        this.cell.lookedInVain()
         return
       }
       this.note(decisions)

@@ -35,8 +35,8 @@ export class WatchedCell {
     const decided = this.decide(input)
     if (E.isLeft(decided)) return false
     if (input.type === 'Ticked' && decided.right.length === 0) {
-      this.cell.settle()
-      this.twin?.settle()
+      this.cell.lookedInVain()
+      this.twin?.lookedInVain()
       this.lookedAt = Math.max(this.lookedAt, input.at)
       this.invariants.hear(input, [], (event) => {
         this.account(event)

@@ -32,7 +32,7 @@ export const inMemory = (
     if (E.isLeft(decided)) throw new Error(`${JSON.stringify(input)}: ${JSON.stringify(decided.left)}`)
     const decisions = decided.right
     if (input.type === 'Ticked' && decisions.length === 0) {
-      cell.settle()
+      cell.lookedInVain()
       return decisions
     }
     evolve(cell, input)

@@ -38,7 +38,7 @@ export class WatchedCell {
     const read = JSON.stringify(decide(input, reader))
     if (byQuota && read !== said) differ(input, 'a reader of the log', said, read)
     if (E.isLeft(decided)) return decided
-    if (input.type === 'Ticked' && decided.right.length === 0) cell.settle()
+    if (input.type === 'Ticked' && decided.right.length === 0) cell.lookedInVain()
     else
       for (const event of [input, ...decided.right]) {
         evolve(cell, event)
