@@ -5,6 +5,7 @@ import type { WorkloadHeld } from './cell-event.ts'
 import { largestMilliFor } from './held.ts'
 import type { Line } from './line.ts'
 import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
+import { projectedStart } from './projected-start.ts'
 import type { Block } from './start-check.ts'
 import type { Workload } from './workload.ts'
 
@@ -138,8 +139,10 @@ const waitsForVictims = (
 const heldDecision = (pass: BudgetPass, workload: Workload, { code, rule, behind, compared }: Reason): WorkloadHeld => {
   const { fleet } = pass.cell
   const { id, shape } = workload
+  const byHistory = projectedStart(pass.cell, workload, pass.at)
   const reservation = pass.reservations[pass.keepers.indexOf(workload)]
-  const projected = reservation === undefined || reservation.at === Infinity ? null : (reservation.at as EpochMs)
+  const reserved = reservation === undefined || reservation.at === Infinity ? null : (reservation.at as EpochMs)
+  const { expectedWaitMs, from = null, median = null, to = null } = byHistory ?? {}
   return {
     type: 'WorkloadHeld',
     at: pass.at,
@@ -147,11 +150,14 @@ const heldDecision = (pass: BudgetPass, workload: Workload, { code, rule, behind
       behind: behind?.id ?? null,
       code,
       ...(compared && { compared }),
+      ...(expectedWaitMs !== undefined && { expectedWaitMs }),
       freeMilli: fleet.freeFor(shape),
       largestMilli: largestMilliFor(fleet, shape),
       needDevices: shape.request.devices,
       needMilli: shape.needMilli,
-      projectedStartAt: projected,
+      ...(from !== null && { projectedFrom: from }),
+      projectedStartAt: reserved ?? median,
+      ...(to !== null && { projectedTo: to }),
       rule,
       workload: id,
     },

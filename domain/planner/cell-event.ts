@@ -151,6 +151,8 @@ export type WorkloadHeld = Message<
     readonly code: ReasonCode
     /** The numbers that the code names (docs/reasons.md), by name; absent: it names none. */
     readonly compared?: { readonly [name: string]: number }
+    /** What is ahead of it, and itself, at the pace at which its leaf starts work; absent: it has none yet. */
+    readonly expectedWaitMs?: number
     readonly freeMilli: number
     /**
      * GPU milli of the largest placement of its kind that one place of its span could take now: whole free devices x
@@ -159,8 +161,14 @@ export type WorkloadHeld = Message<
     readonly largestMilli: number
     readonly needDevices: number
     readonly needMilli: number
-    /** When it is at the head of a queue that projects: the latest it starts if nothing overruns. */
+    /** It starts between these four times of five, as waits of its kind have gone; absent: too few are known. */
+    readonly projectedFrom?: EpochMs
+    /**
+     * Of one whose place is kept: the latest it starts if nothing overruns; else the middle of what waits of its kind let
+     * expect.
+     */
     readonly projectedStartAt: EpochMs | null
+    readonly projectedTo?: EpochMs
     readonly rule: string
     readonly workload: string
   }

@@ -12,6 +12,8 @@ import type { EvictionLimits } from './eviction-limits.ts'
 import { KueueBooks } from './kueue-books.ts'
 import { arrive, index, install, lineKeyOf } from './occupancy.ts'
 import { Place } from './place.ts'
+import type { Projected } from './projected-start.ts'
+import type { WaitHistorySnapshot } from './wait-history.ts'
 import type { Hold, Run } from './workload.ts'
 
 interface WorkloadSnapshot {
@@ -20,6 +22,7 @@ interface WorkloadSnapshot {
   readonly class: string
   readonly estimateMs: DurationMs | null
   readonly hold: Hold | null
+  readonly projected: Projected | null
   readonly id: string
   readonly queue: string
   readonly request: PlacementRequest
@@ -45,6 +48,7 @@ export interface CellSnapshot {
   readonly books: BooksSnapshot | null
   readonly drills: DrillBook['all']
   readonly durations: ReturnType<DurationHistory['toJSON']>
+  readonly waits: WaitHistorySnapshot
   readonly evictions: ReturnType<EvictionLimits['toJSON']>
   readonly lapsed: ReadonlyArray<string>
   readonly places: ReadonlyArray<{ readonly decision: PreemptionDecided['data']; readonly since: EpochMs }>
@@ -84,6 +88,7 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
     books: cell.books?.snapshot() ?? null,
     drills: cell.drills.all,
     durations: cell.durations.toJSON(),
+    waits: cell.waits.toJSON(),
     evictions: cell.evictionLimits.toJSON(),
     lapsed: [...cell.lapsed],
     places: Array.from(cell.places.values(), ({ decision, since }) => ({ decision, since })),
@@ -104,6 +109,7 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
       class: workload.class,
       estimateMs: workload.estimateMs,
       hold: workload.hold,
+      projected: workload.projected,
       id: workload.id,
       queue: workload.queue.name,
       request: workload.shape.request,
@@ -144,6 +150,7 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   cell.demand.restore(snapshot.demand.mix, snapshot.demand.measured)
   for (const { drill, at } of snapshot.drills) cell.drills.conclude(drill, at)
   cell.durations.restore(snapshot.durations)
+  cell.waits.restore(snapshot.waits)
   cell.evictionLimits.restore(snapshot.evictions)
   for (const name of snapshot.lapsed) cell.lapsed.add(name)
   for (const given of snapshot.workloads) putBack(cell, given)
@@ -183,6 +190,7 @@ const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
   workload.preemptions = given.preemptions
   workload.onHold = given.onHold
   workload.hold = given.hold
+  workload.projected = given.projected
   if (given.run !== null) {
     const run = { ...given.run, parts: given.run.parts.map((part) => fleet.partNumbered(part)) }
     workload.run = run

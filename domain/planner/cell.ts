@@ -13,6 +13,7 @@ import { EvictionLimits } from './eviction-limits.ts'
 import type { KueueBooks } from './kueue-books.ts'
 import type { Line } from './line.ts'
 import type { Place } from './place.ts'
+import { WaitHistory } from './wait-history.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Run, Workload } from './workload.ts'
 
@@ -39,6 +40,8 @@ export class Cell {
   readonly drills = new DrillBook()
   /** How long what ended ran. */
   readonly durations = new DurationHistory()
+  /** How long what started had waited. */
+  readonly waits = new WaitHistory()
   readonly evictionLimits = new EvictionLimits()
   /** Kept by the budget tree; null: the policy has none. */
   books: Books | null = null

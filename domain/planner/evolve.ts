@@ -31,6 +31,7 @@ import {
   watch,
 } from './occupancy.ts'
 import { Place } from './place.ts'
+import { scoreWait, startKeys } from './projected-start.ts'
 import { endedByEviction, waitedBy, type Workload } from './workload.ts'
 
 /** Folds one event into the cell, which is changed in place and returned. */
@@ -155,9 +156,12 @@ const submit = (cell: Cell, { at, data }: WorkloadSubmitted): void => {
 const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
   const workload = known(cell, data.workload)
   const parts = data.lease.map((part) => cell.fleet.partNumbered(part))
+  scoreWait(cell.waits, workload, at)
   workload.attempt = data.attempt
   workload.resumes = data.resumes === true
   const commanded = cell.standing === 'automate'
+  const leaf = workload.account?.path
+  if (leaf !== undefined) cell.waits.started(startKeys(workload, leaf), at)
   leaveQueue(cell, workload)
   occupy(cell, workload, {
     startedAt: at,
@@ -180,7 +184,8 @@ const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
 
 const hold = (cell: Cell, { at, data }: WorkloadHeld): void => {
   const workload = known(cell, data.workload)
-  const { code, rule, behind, projectedStartAt } = data
+  const { code, rule, behind, expectedWaitMs, projectedFrom = null, projectedStartAt, projectedTo = null } = data
+  if (expectedWaitMs !== undefined) workload.projected ??= { at, expectedWaitMs, from: projectedFrom, to: projectedTo }
   workload.hold = { code, rule, behind, since: at, projectedStartAt }
   const { line } = workload
   if (line?.first === workload) cell.books?.setDemand(line, code !== 'NonPreemptibleOverQuota', cell.now)

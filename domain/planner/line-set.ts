@@ -4,6 +4,8 @@ import type { Workload } from './workload.ts'
 /** What waits, by what is asked for and what makes a difference to whether it may start. */
 export class LineSet {
   private readonly byKey = new Map<string | number, Line>()
+  /** Members of each class and size, of each class, and all, by `kindsOfStart`. */
+  private readonly counts = new Map<string, number>()
 
   get size(): number {
     return this.byKey.size
@@ -17,16 +19,41 @@ export class LineSet {
   add(workload: Workload, key: string | number): Line {
     let line = this.byKey.get(key)
     if (line === undefined) {
-      line = new Line(workload.shape, key)
+      line = new Line(workload.shape, key, kindsOfStart(workload))
       this.byKey.set(key, line)
     }
     line.add(workload)
+    this.count(workload, 1)
     return line
   }
 
   remove(workload: Workload): void {
     const line = workload.line!
     line.remove(workload)
+    this.count(workload, -1)
     if (line.size === 0) this.byKey.delete(line.key)
   }
+
+  /** How many of its members are of that kind. */
+  sizeOf(kind: string): number {
+    return this.counts.get(kind) ?? 0
+  }
+
+  private count(workload: Workload, by: 1 | -1): void {
+    for (const kind of kindsOfStart(workload)) {
+      const count = (this.counts.get(kind) ?? 0) + by
+      if (count === 0) this.counts.delete(kind)
+      else this.counts.set(kind, count)
+    }
+  }
 }
+
+/** Kinds of work that are served side by side, from fine to coarse: class and power of two of its devices, class, any. */
+export const kindsOfStart = ({
+  class: kind,
+  shape,
+}: Workload): readonly [fine: string, byClass: string, any: string] => [
+  `${31 - Math.clz32(Math.max(1, shape.request.devices))} ${kind}`,
+  kind,
+  '',
+]

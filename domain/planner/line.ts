@@ -10,6 +10,8 @@ export class Line {
   readonly shape: Shape
   /** What its members have in common besides. */
   readonly key: string | number
+  /** Kinds of work that all members are of, where members of a line have their class in common. */
+  readonly kinds: ReadonlyArray<string>
   /** Whether its members count as demand. */
   isDemand = true
   private members: (Workload | null)[] = []
@@ -19,8 +21,9 @@ export class Line {
   private room = 0
   private least = new Float64Array(0)
 
-  constructor(shape: Shape, key: string | number) {
+  constructor(shape: Shape, key: string | number, kinds: ReadonlyArray<string> = []) {
     this.shape = shape
+    this.kinds = kinds
     this.key = key
   }
 

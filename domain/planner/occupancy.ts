@@ -94,6 +94,7 @@ export const arrive = (cell: Cell, given: Given): Workload => {
     onHold: false,
     preemptions: 0,
     hold: null,
+    projected: null,
     previous: null,
     next: null,
     line: null,
@@ -146,6 +147,8 @@ const leaveLine = (cell: Cell, workload: Workload): void => {
 /** Takes it out of its queue, or lets it in again; what runs is only marked. */
 export const holdBack = (cell: Cell, workload: Workload, onHold: boolean): void => {
   if (workload.run === null && onHold) leaveQueue(cell, workload)
+  // How long that takes is nobody's measure.
+  workload.projected = null
   workload.onHold = onHold
   if (workload.run !== null) return
   standInLine(cell, workload)

@@ -5,6 +5,7 @@ import type { WorkloadTerms } from '../workload/terms.ts'
 import type { Account } from './books.ts'
 import type { CommandIssued } from './cell-event.ts'
 import type { Line } from './line.ts'
+import type { Projected } from './projected-start.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { ReasonCode } from './reason-code.ts'
 
@@ -37,6 +38,8 @@ export interface Workload {
   preemptions: number
   /** While it waits. */
   hold: Hold | null
+  /** What it was told when it was held first, since it waits. */
+  projected: Projected | null
   previous: Workload | null
   next: Workload | null
   line: Line | null

@@ -23,6 +23,7 @@ const workloadOf = (seq: number, queue: WaitingQueue, more: Partial<Workload> = 
   submittedAt: 0 as EpochMs,
   attempt: 0,
   hold: null,
+  projected: null,
   previous: null,
   next: null,
   line: null,
