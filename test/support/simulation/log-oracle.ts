@@ -19,8 +19,16 @@ export interface OracleEviction {
   readonly beyondCap: boolean
 }
 
+export interface OracleDelivery {
+  readonly held: number
+  readonly owed: number
+  readonly worstWeek: number
+  /** Hour by hour. */
+  readonly hours: { readonly held: ReadonlyArray<number>; readonly owed: ReadonlyArray<number> }
+}
+
 export interface OracleFigures {
-  readonly programs: { readonly [program: string]: { held: number; owed: number; worstWeek: number } }
+  readonly programs: { readonly [program: string]: OracleDelivery }
   /** Thousandths of devices x ms, as `held` and `owed`. */
   readonly allocated: number
   readonly unallocated: number
@@ -225,12 +233,12 @@ export class LogOracle {
 const devicesOf = (lease: ReadonlyArray<LeasePart>): ReadonlyArray<string> =>
   lease.flatMap(({ node, devices }) => devices.map((device) => `${node}/${device}`))
 
-const delivery = (held: ReadonlyArray<number>, owed: ReadonlyArray<number>) => {
+const delivery = (held: ReadonlyArray<number>, owed: ReadonlyArray<number>): OracleDelivery => {
   const sum = (of: ReadonlyArray<number>): number => of.reduce((total, each) => total + each, 0)
   let worstWeek = Infinity
   for (let end = week; end <= owed.length; end++) {
     const [had, due] = [sum(held.slice(end - week, end)), sum(owed.slice(end - week, end))]
     if (due > 0) worstWeek = Math.min(worstWeek, Math.min(had, due) / due)
   }
-  return { held: sum(held), owed: sum(owed), worstWeek }
+  return { held: sum(held), owed: sum(owed), worstWeek, hours: { held, owed } }
 }
