@@ -144,7 +144,7 @@ export class RandomLife {
       type: 'NodeRegistered',
       at: this.at,
       data: {
-        cpuMilli: this.one([null, 4000]) as never,
+        cpuMilli: this.one([null, 4000]),
         deviceMemoryMib: null,
         devices: 1 + this.below(4),
         domain: null,
