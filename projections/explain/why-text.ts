@@ -95,13 +95,29 @@ export const turnText = ({ at, because, workload }: NextTurn, now: number): stri
 
 const projectionText = (why: Waiting): string => {
   const { at, code, projectedStartAt, projection, queue } = why
+  if (projection === 'its place is kept')
+    return `by ${instantText(projectedStartAt!)} at the latest, if those in its place leave as asked.`
+  if (projection === 'by history') return bandText(why)
   if (projectedStartAt !== null)
     return `${instantText(projectedStartAt)} (in ${durationText(projectedStartAt - at)})${placeText(why)}, if all ends as expected and nothing new comes in.`
   if (!decides(why)) return 'not known: nothing is decided here.'
   if (code === 'Misconfigured') return `not before the policy has a queue ${queue}.`
+  if (code === 'OnHold') return 'not before it is released.'
+  if (projection === 'too few waits') return 'not known: too few of its kind have waited and started here to tell.'
+  if (projection === 'too much waits') return 'not known: too much waits to play it through for one question.'
   return projection === 'looked too far ahead'
     ? 'not known: too far ahead to say.'
     : 'not known: nothing that runs is expected to make room for it.'
+}
+
+/** `2026-08-14 02:00:00 UTC (in 2 h); four of five such start between ... and ...` */
+const bandText = ({ at, expectedWaitMs, projectedFrom, projectedStartAt, projectedTo }: Waiting): string => {
+  const middle = projectedStartAt!
+  const pace =
+    expectedWaitMs === null
+      ? ''
+      : ` At the pace of its leaf, what is ahead of it takes ${durationText(expectedWaitMs)}.`
+  return `${instantText(middle)} (in ${durationText(middle - at)}); four of five such start between ${instantText(projectedFrom!)} (in ${durationText(projectedFrom! - at)}) and ${instantText(projectedTo!)} (in ${durationText(projectedTo! - at)}).${pace}`
 }
 
 /** ` on node-0004, when training-0399 ends` */

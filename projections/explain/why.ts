@@ -7,6 +7,7 @@ import { groundsOf, type Grounds } from '../../domain/planner/grounds.ts'
 import { aheadOf, LeafOrder, type Ahead } from '../../domain/planner/leaf-order.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
+import { projectedStart } from '../../domain/planner/projected-start.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
 import { waitedBy, type Workload } from '../../domain/planner/workload.ts'
 
@@ -54,7 +55,12 @@ export type Why = {
       readonly aheadCount: number
       readonly freeMilli: number
       readonly largestMilli: number
-      /** If everything ends as expected and nothing new comes; null: that cannot be known. */
+      /** Between these it starts four times of five, as such waits have gone of late; null: that is not known. */
+      readonly projectedFrom: EpochMs | null
+      readonly projectedTo: EpochMs | null
+      /** What is ahead of it among its like, at the pace at which its leaf starts such work; null: it has none. */
+      readonly expectedWaitMs: number | null
+      /** The middle of these, or if everything ends as expected and nothing new comes; null: that cannot be known. */
       readonly projectedStartAt: EpochMs | null
       readonly projection: string
       /** Where it would start, and whose ends at that instant make room there. */
@@ -143,7 +149,51 @@ const noGrounds: Grounds = {
   nextTurn: null,
 }
 
-const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell, workload.id)) => {
+/** More that wait than this are not played through for the sake of one question. */
+const playedThroughMax = 2_000
+
+interface When {
+  readonly projectedFrom: EpochMs | null
+  readonly projectedStartAt: EpochMs | null
+  readonly projectedTo: EpochMs | null
+  readonly expectedWaitMs: number | null
+  readonly projection: string
+  readonly projectedNodes: ReadonlyArray<string>
+  readonly projectedAfter: ReadonlyArray<string>
+}
+
+/** By what became of others where books are kept; else by playing through what is expected, unless too much waits. */
+const whenOf = (cell: Cell, workload: Workload, given: Projection | undefined): When => {
+  const byHistory = workload.onHold ? null : projectedStart(cell, workload, cell.now)
+  const { expectedWaitMs = null, from = null, median = null, to = null } = byHistory ?? {}
+  const band = { projectedFrom: from, projectedTo: to, expectedWaitMs }
+  const unplaced = { projectedNodes: [], projectedAfter: [] }
+  const place = cell.places.get(workload.id)
+  if (place !== undefined) {
+    const latest = place.decision.holdUntil
+    return { ...band, ...unplaced, projectedTo: latest, projectedStartAt: latest, projection: 'its place is kept' }
+  }
+  if (cell.books !== null)
+    return {
+      ...band,
+      ...unplaced,
+      projectedStartAt: median,
+      projection: median === null ? 'too few waits' : 'by history',
+    }
+  const waiting = [...cell.queueNamed.values()].reduce((sum, { size }) => sum + size, 0)
+  if (given === undefined && waiting > playedThroughMax)
+    return { ...band, ...unplaced, projectedStartAt: null, projection: 'too much waits' }
+  const projection = given ?? projectStarts(cell, workload.id)
+  return {
+    ...band,
+    projectedStartAt: projection.starts.get(workload.id) ?? null,
+    projection: projection.outcome,
+    projectedNodes: projection.place?.nodes ?? [],
+    projectedAfter: projection.place?.after ?? [],
+  }
+}
+
+const waiting = (cell: Cell, workload: Workload, projection: Projection | undefined) => {
   const { hold, shape } = workload
   const { count, first } = aheadIn(cell, workload)
   // It is so at once, and told by the next pass.
@@ -162,10 +212,7 @@ const waiting = (cell: Cell, workload: Workload, projection = projectStarts(cell
     aheadCount: count,
     freeMilli: cell.fleet.freeFor(shape),
     largestMilli: largestMilliFor(cell.fleet, shape),
-    projectedStartAt: projection.starts.get(workload.id) ?? null,
-    projection: projection.outcome,
-    projectedNodes: projection.place?.nodes ?? [],
-    projectedAfter: projection.place?.after ?? [],
+    ...whenOf(cell, workload, projection),
     ...(groundsOf(cell, workload) ?? noGrounds),
   }
 }
