@@ -1,3 +1,4 @@
+import type { Hint } from '../../domain/planner/hint.ts'
 import type { NextTurn } from '../../domain/planner/next-turn.ts'
 import { reasonText } from './reason-text.ts'
 import { durationText, instantText, leaseText, wrapped } from './wording.ts'
@@ -61,11 +62,24 @@ const waitingLines = (why: Waiting): ReadonlyArray<string> => [
   ...(why.holdersCount === 0 ? [] : [`Held by    ${namesText(why.holders, why.holdersCount)}`]),
   ...(why.nextTurn === null ? [] : [`Next turn  ${turnText(why.nextTurn, why.at)}`]),
   `Projected  ${projectionText(why)}`,
+  ...why.hints.map((hint) => `Would help ${hintText(hint)}`),
   ...(why.preemptions === 0 ? [] : [`Preempted  ${preemptedText(why)}`]),
 ]
 
 const placeOf = ({ budget, queue }: Waiting): string =>
   budget === null ? `in queue ${queue}` : `at ${budget} (queue ${queue})`
+
+const hintText = (hint: Hint): string => {
+  const where = `on ${listed([...new Set(hint.nodes)])}`
+  switch (hint.change) {
+    case 'fewer-devices':
+      return `with ${hint.devices} ${hint.devices === 1 ? 'GPU' : 'GPUs'} it would start now, ${where}.`
+    case 'any-accelerator':
+      return `if it accepted any accelerator it would start now, ${where}.`
+    case 'ends':
+      return `if ${listed(hint.workloads)} ended it would start, ${where}.`
+  }
+}
 
 const preemptedText = ({ preemptions, workload }: Waiting): string =>
   `${preemptions === 1 ? 'once' : `${preemptions} times`} before: \`leasehold why-preempted ${workload}\` says for whom.`

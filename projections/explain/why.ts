@@ -4,6 +4,7 @@ import type { LeasePart } from '../../domain/planner/cell-event.ts'
 import type { CommandCause } from '../../domain/planner/command.ts'
 import { openCommand } from '../../domain/planner/open-commands.ts'
 import { groundsOf, type Grounds } from '../../domain/planner/grounds.ts'
+import { hintsOf, type Hint } from '../../domain/planner/hint.ts'
 import { aheadOf, LeafOrder, type Ahead } from '../../domain/planner/leaf-order.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
@@ -66,6 +67,8 @@ export type Why = {
       /** Where it would start, and whose ends at that instant make room there. */
       readonly projectedNodes: ReadonlyArray<string>
       readonly projectedAfter: ReadonlyArray<string>
+      /** What would start it now; none where nothing is known to, or too much runs and waits to try. */
+      readonly hints: ReadonlyArray<Hint>
     } & Grounds)
   | {
       readonly state: 'running'
@@ -213,6 +216,7 @@ const waiting = (cell: Cell, workload: Workload, projection: Projection | undefi
     freeMilli: cell.fleet.freeFor(shape),
     largestMilli: largestMilliFor(cell.fleet, shape),
     ...whenOf(cell, workload, projection),
+    hints: projection === undefined ? hintsOf(cell, workload) : [],
     ...(groundsOf(cell, workload) ?? noGrounds),
   }
 }

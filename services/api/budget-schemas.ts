@@ -24,6 +24,12 @@ export const grounds: Members = {
   holdersCount: whole,
   nextTurn: nullable(turnSchema),
 }
+/** What would start it now: `devices` of fewer, `workloads` of those that would have to end. */
+export const hintSchema = object(
+  { change: word('fewer-devices', 'any-accelerator', 'ends'), nodes: list(text) },
+  { devices: whole, workloads: list(text) },
+)
+
 const positionRow: Members = { position: whole, workload: text, team: text, submitter: text, class: text }
 export const positionSchema = object({
   at: instant,

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
 import { commandCauses, commandVerbs } from '../../domain/planner/command.ts'
-import { grounds } from './budget-schemas.ts'
+import { grounds, hintSchema } from './budget-schemas.ts'
 import {
   anything,
   data,
@@ -101,6 +101,7 @@ export const whySchema = variants(
     projection: text,
     projectedNodes: list(text),
     projectedAfter: list(text),
+    hints: list(hintSchema),
   }),
   object({
     ...asked,

@@ -33,6 +33,7 @@ const waiting = {
   queuedAt: 0 as EpochMs,
   state: 'waiting' as const,
   behind: null,
+  hints: [],
   projectedFrom: null,
   projectedTo: null,
   expectedWaitMs: null,
