@@ -153,7 +153,7 @@ const noGrounds: Grounds = {
 }
 
 /** More that wait than this are not played through for the sake of one question. */
-const playedThroughMax = 2_000
+const playedThroughMax = 10_000
 
 interface When {
   readonly projectedFrom: EpochMs | null
