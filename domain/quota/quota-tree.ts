@@ -253,8 +253,8 @@ export class QuotaTree {
       for (let fr = 0; fr < this.width; fr++) {
         const at = this.at(node, fr)
         this.subtrees[at] = Math.min(unlimited, this.subtrees[at]! + this.nominals[at]!)
-        if (lendings[at]! < Infinity) this.locals[at] = Math.max(0, this.subtrees[at]! - lendings[at]!)
-        if (parent >= 0) this.subtrees[this.at(parent, fr)]! += this.subtrees[at]! - this.locals[at]!
+        if (lendings[at]! < Infinity) this.locals[at] = Math.max(0, this.subtrees[at] - lendings[at]!)
+        if (parent >= 0) this.subtrees[this.at(parent, fr)]! += this.subtrees[at] - this.locals[at]!
       }
     }
     this.fillPotentials(order)
