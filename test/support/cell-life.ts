@@ -147,17 +147,15 @@ export const budgetPolicy = (
 ): AllocationPolicy => ({
   budgets: {
     ...defaultBudget,
-    tree: Object.entries(shares).map(
-      ([name, share]): BudgetNodePolicy => ({
-        capMilli: null,
-        children: [],
-        name,
-        owner: null,
-        persons: {},
-        reviewDate: null,
-        share,
-      }),
-    ),
+    tree: Object.entries(shares).map(([name, share]): BudgetNodePolicy => ({
+      capMilli: null,
+      children: [],
+      name,
+      owner: null,
+      persons: {},
+      reviewDate: null,
+      share,
+    })),
     ...budget,
   },
   impactHypothesis: null,
