@@ -1,4 +1,4 @@
-import { built, name, oneOf, prose, wholeNumber, type Reader } from '../kernel/document.ts'
+import { built, name, Notes, Objection, oneOf, prose, scalar, wholeNumber, type Reader } from '../kernel/document.ts'
 import { day, duration, durationText } from '../kernel/quantity.ts'
 import type { DurationMs } from '../kernel/units.ts'
 import {
@@ -113,14 +113,19 @@ const noteNoShares = (
   note('add up to a share of 0, so that nobody is owed anything', 'give at least one of them a share above 0')
 }
 
-/** Hours of the window are its closed buckets and the open one. */
+const anyDuration = duration(0)
+const [windowMin, windowMax] = [2 * hourMs, windowMaxHours * hourMs].map((ms) => durationText(ms as DurationMs))
+const windowExpected = `whole hours or days from ${windowMin} to ${windowMax}, such as 7d`
+
+/** Hours of the window are its closed buckets and the open one. Whatever is wrong, its own bounds are asked for. */
 const windowHours: Form<number> = {
-  document: built(duration(2 * hourMs), (ms, notes) => {
-    if (ms % hourMs === 0 && ms <= windowMaxHours * hourMs) return ms / hourMs - 1
-    const longest = durationText((windowMaxHours * hourMs) as DurationMs)
-    const reason = ms % hourMs === 0 ? `is above ${longest}` : 'is not made of whole hours'
-    notes.add(`${durationText(ms)} ${reason}`, `give whole hours or days, at most ${longest}: 7d`)
-    return undefined
+  document: scalar(windowExpected, { ...anyDuration.schema, description: windowExpected }, (value) => {
+    const notes = new Notes()
+    const ms = anyDuration.read(value, notes)
+    if (ms === undefined) return new Objection(notes.faults[0]!.reason)
+    if (ms < 2 * hourMs) return new Objection(`${durationText(ms)} is below ${windowMin}`)
+    if (ms % hourMs !== 0) return new Objection(`${durationText(ms)} is not made of whole hours`)
+    return ms > windowMaxHours * hourMs ? new Objection(`${durationText(ms)} is above ${windowMax}`) : ms / hourMs - 1
   }),
   event: wholeNumber(1, windowMaxHours - 1),
   written: (closed) => durationText(((closed + 1) * hourMs) as DurationMs),

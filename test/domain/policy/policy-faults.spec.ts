@@ -210,11 +210,7 @@ describe('budgets', () => {
       { budgets: { tree: [{ name: 'a', share: 1, persons: { ann: 2 }, children: [{ name: 'b', share: 1 }] }] } },
       ['spec.budgets.tree[0].persons: are persons of what has projects'],
     ],
-    [
-      'a window of parts of hours, or too long',
-      { budgets: { window: '90m', tree } },
-      ['spec.budgets.window: "90m" is below 2h'],
-    ],
+    ['a window that is too short', { budgets: { window: '90m', tree } }, ['spec.budgets.window: 1h30m is below 2h']],
     [
       'a window of broken hours',
       { budgets: { window: '150m', tree } },
@@ -272,6 +268,16 @@ describe('budgets', () => {
     expectReadable(faultsOf(decodePolicy({ spec })))
   })
 
+  it.each(['90m', '150m', '91d', '4000d', 7, 'a week'])(
+    'should ask for a window within its own bounds, not %s',
+    (window) => {
+      const [fault] = faultsOf(decodePolicy({ spec: { budgets: { window, tree } } }))
+      expect(fault).toMatchObject({
+        path: 'spec.budgets.window',
+        mend: 'give whole hours or days from 2h to 90d, such as 7d',
+      })
+    },
+  )
   it('should say of a tree that is too deep where it is', () => {
     const nested = (levels: number): unknown => ({
       name: 'n',
