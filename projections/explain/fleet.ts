@@ -2,6 +2,7 @@ import { wholeGpu, type EpochMs } from '../../domain/kernel/units.ts'
 import type { Fleet } from '../../domain/fleet/fleet.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { NodeHealth } from '../../domain/planner/cell-event.ts'
+import { onHoldIn } from './queue.ts'
 
 /** Ids of what runs on a node that are named; how many there are is told beside them. */
 export const runningNamedMax = 10
@@ -43,7 +44,9 @@ export interface FleetSums {
   /** The largest free part of one device. */
   readonly largestShareMilli: number
   readonly running: number
+  /** In a queue: not what is on hold. */
   readonly waiting: number
+  readonly onHold: number
 }
 
 export interface FleetAnswer {
@@ -57,6 +60,7 @@ export interface FleetAnswer {
 export const fleetOf = (cell: Cell): FleetAnswer => {
   const { fleet } = cell
   const { counts, named, running } = runningByNode(cell)
+  const onHold = onHoldIn(cell).length
   const nodes = fleet.nodes.map(({ node }, i) => nodeRow(fleet, i, counts.get(node) ?? 0, named.get(node) ?? []))
   const sum = (of: (row: NodeRow) => number): number => nodes.reduce((total, row) => total + of(row), 0)
   const total = {
@@ -70,7 +74,8 @@ export const fleetOf = (cell: Cell): FleetAnswer => {
     largestWholeMilli: Math.max(0, fleet.tree.mostWholeDevices) * wholeGpu,
     largestShareMilli: Math.max(0, fleet.tree.largestMilli),
     running,
-    waiting: cell.workloads.size - running,
+    waiting: cell.workloads.size - running - onHold,
+    onHold,
   }
   return { at: cell.now, cell: cell.name, total, nodes }
 }

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { NodeHealth } from '../../domain/planner/cell-event.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
+import { onHoldIn } from '../../projections/explain/queue.ts'
 import type { FactsAnswer, SystemStatus } from './desk.ts'
 import type { Follower } from './follower.ts'
 
@@ -29,7 +30,7 @@ export class Metrics {
   private readonly lagEvents = this.gauge('views_lag_events', 'Events in the log that are not in the views.')
   private readonly lagSeconds = this.gauge('views_lag_seconds', 'How far the views are behind.')
   private readonly openCommands = this.gauge('open_commands', 'Commands without an outcome.')
-  private readonly workloads = this.gauge('workloads', 'Workloads that wait or run.', ['state'])
+  private readonly workloads = this.gauge('workloads', 'Workloads that wait, are on hold, or run.', ['state'])
   private readonly devices = this.gauge('devices', 'Devices by the worse of their own and their node’s health.', [
     'health',
   ])
@@ -79,8 +80,10 @@ export class Metrics {
     const { fleet } = cell
     let waiting = 0
     for (const queue of cell.queueNamed.values()) waiting += queue.size
+    const onHold = onHoldIn(cell).length
     this.workloads.set({ state: 'waiting' }, waiting)
-    this.workloads.set({ state: 'running' }, cell.workloads.size - waiting)
+    this.workloads.set({ state: 'on-hold' }, onHold)
+    this.workloads.set({ state: 'running' }, cell.workloads.size - waiting - onHold)
     const count = new Map(healths.map((health) => [health, 0]))
     fleet.nodes.forEach(({ devices }, node) => {
       const whole = healths.indexOf(fleet.healthOf(node, null))

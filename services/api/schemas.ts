@@ -149,7 +149,7 @@ export const queueSchema = object({
   rows: list(
     object({
       queue: text,
-      position: whole,
+      position: nullable(whole),
       workload: text,
       class: text,
       needDevices: whole,
@@ -163,6 +163,7 @@ export const queueSchema = object({
   ),
   more: whole,
   running: whole,
+  onHold: whole,
 })
 
 export const healthSchema = word('ready', 'cordoned', 'draining', 'failed')
@@ -181,6 +182,7 @@ export const fleetSchema = object({
     largestShareMilli: whole,
     running: whole,
     waiting: whole,
+    onHold: whole,
   }),
   nodes: list(
     object({

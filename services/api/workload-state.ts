@@ -52,8 +52,10 @@ export const stateIn = (cell: Cell, workload: Workload, changed: EpochMs | undef
   const { attempt, id, queue, run, submittedAt } = workload
   const common = { workload: id, attempt, code: null }
   if (run === null) {
-    const code = workload.hold?.code ?? 'PendingEvaluation'
-    const text = `waits in queue ${queue.name}, position ${queue.ahead(workload) + 1}: ${code}`
+    // It is so at once, and told by the next pass.
+    const code = workload.onHold ? 'OnHold' : (workload.hold?.code ?? 'PendingEvaluation')
+    const place = workload.onHold ? 'on hold' : `position ${queue.ahead(workload) + 1}`
+    const text = `waits in queue ${queue.name}, ${place}: ${code}`
     return { ...common, state: 'waiting', code, since: changed ?? submittedAt, text }
   }
   const place = run.parts.map((part) => leaseText(cell.fleet.partNamed(part))).join('; ')

@@ -43,12 +43,13 @@ const printFleet = async (session: Session, fleet: FleetAnswer): Promise<void> =
 }
 
 const summary = ({ at, total }: FleetAnswer): string => {
-  const { allocatedMilli, freeMilli, installedMilli, largestWholeMilli, nodes, running, schedulableMilli, waiting } =
-    total
+  const { allocatedMilli, freeMilli, installedMilli, largestWholeMilli, nodes, schedulableMilli } = total
+  const { onHold, running, waiting } = total
   return (
     `${instantText(at)}: ${nodes} ${nodes === 1 ? 'node' : 'nodes'}, ${gpusText(installedMilli)} installed, ` +
     `${gpusText(schedulableMilli)} schedulable, ${gpusText(allocatedMilli)} allocated,\n` +
-    `${gpusText(freeMilli)} free (${gpusText(largestWholeMilli)} in one node); ${running} running, ${waiting} waiting.\n`
+    `${gpusText(freeMilli)} free (${gpusText(largestWholeMilli)} in one node); ${running} running, ${waiting} waiting` +
+    `${onHold === 0 ? '' : `, ${onHold} on hold`}.\n`
   )
 }
 

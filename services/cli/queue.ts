@@ -51,17 +51,15 @@ export const registerQueue: Register = (program, context) => {
               const most = Math.min(limit === 0 ? aheadMost : limit, aheadMost)
               return printPosition(drawn, await fromDesk(desk.position(flags.position, most, at)))
             }
-            const { at: asOf, more, rows, running } = await fromDesk(desk.queue(flags.queue ?? null, limit, at))
+            const { at: asOf, more, onHold, rows, running } = await fromDesk(desk.queue(flags.queue ?? null, limit, at))
             await drawn.printRows<Row>(
               rows as ReadonlyArray<Row>,
               drawn.style.format === 'csv' ? plainColumns : columns,
             )
-            if (drawn.style.format === 'table')
-              drawn.note(
-                rows.length === 0
-                  ? `Nothing waits at ${instantText(asOf)}; ${running} run.`
-                  : `As of ${instantText(asOf)}; ${running} run.`,
-              )
+            if (drawn.style.format === 'table') {
+              const others = `${running} run${onHold === 0 ? '' : `, ${onHold} on hold`}`
+              drawn.note(`${rows.length === 0 ? 'Nothing waits at' : 'As of'} ${instantText(asOf)}; ${others}.`)
+            }
             if (more > 0) drawn.note(`... and ${more} more: --limit 0 shows all.`)
             return exitCodes.done
           }),

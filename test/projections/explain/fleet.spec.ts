@@ -55,7 +55,7 @@ it('should count a device as it is: free, taken, or of no use to new work', () =
   ])
   expect(total).toEqual({
     ...{ nodes: 2, devices: 12, installedMilli: 12_000, schedulableMilli: 3_000, allocatedMilli: 1_250 },
-    ...{ freeMilli: 1_750, largestWholeMilli: 1_000, largestShareMilli: 1_000, running: 2, waiting: 1 },
+    ...{ freeMilli: 1_750, largestWholeMilli: 1_000, largestShareMilli: 1_000, running: 2, waiting: 1, onHold: 0 },
   })
 })
 
@@ -78,4 +78,26 @@ it('should list so many of each queue, and count the others', () => {
   })
   expect(queueOf(cell, 'default', 0)?.rows).toHaveLength(3)
   expect(queueOf(cell, 'nowhere', 0)).toBeNull()
+})
+
+it('should list what is on hold behind what waits, and count it neither as running nor as waiting', () => {
+  const holds = (workload: string): CellEvent => ({
+    type: 'HoldRequested',
+    at: at(3_000),
+    data: { actor: 'ann', reason: null, workload },
+  })
+  const cell = cellOf(...busy, submitted('second', 1000), submitted('third', 1000))
+  for (const held of ['third', 'waits', 'whole']) evolve(cell, holds(held))
+  const onHold = { position: null, code: 'OnHold', projectedStartAt: null }
+  expect(queueOf(cell, null, 0)).toMatchObject({
+    rows: [
+      { workload: 'second', position: 1, code: null },
+      { workload: 'waits', ...onHold, waitedMs: 3_000 },
+      { workload: 'third', ...onHold },
+    ],
+    // One that runs goes on to run.
+    ...{ more: 0, running: 2, onHold: 2 },
+  })
+  expect(queueOf(cell, 'default', 1)).toMatchObject({ rows: [{ workload: 'second' }, { workload: 'waits' }], more: 1 })
+  expect(fleetOf(cell).total).toMatchObject({ running: 2, waiting: 1, onHold: 2 })
 })

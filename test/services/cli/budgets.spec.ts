@@ -137,6 +137,13 @@ describe('hold, release and drill', () => {
     expect(hold).toMatchObject({ code: 0, stdout: containing(`${workload} is on hold: recorded, at position `) })
     expect(await ask('hold', workload)).toMatchObject({ code: 0, stdout: containing('(that was recorded before)') })
     expect(flat((await ask('why', workload)).stdout)).toContain(`OnHold: somebody asked that it wait: \`leasehold log`)
+    const { stdout, stderr } = await ask('queue')
+    expect(stdout).toMatch(new RegExp(`^default +- +${workload} .* OnHold$`, 'm'))
+    const running = [...life.cell.workloads.values()].filter(({ run }) => run !== null).length
+    expect(stderr).toContain(`; ${running} run, 1 on hold.`)
+    expect((await ask('fleet')).stdout).toMatch(/ waiting, 1 on hold\.\n$/)
+    const listed = JSON.parse((await ask('queue', '-o', 'json', '--limit', '0')).stdout) as ReadonlyArray<unknown>
+    expect(listed.at(-1)).toMatchObject({ workload, position: null, code: 'OnHold' })
     expect(await ask('prio', workload)).toMatchObject({ code: 3, stderr: containing(`leasehold release ${workload}`) })
     expect(await ask('release', workload)).toMatchObject({ code: 0, stdout: containing(': recorded, at position ') })
     expect(await ask('release', workload)).toMatchObject({ code: 0, stdout: containing('(that was recorded before)') })
