@@ -3,6 +3,8 @@ import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { Books } from './books.ts'
 import { exhaustedNode } from './budget-held.ts'
 import type { Cell } from './cell.ts'
+import { quotaShortage } from './kueue-block.ts'
+import type { KueueBooks } from './kueue-books.ts'
 import { NextTurns, runningBelow, type NextTurn } from './next-turn.ts'
 import { protectionOf, type Protection } from './protection.ts'
 import type { ReasonCode } from './reason-code.ts'
@@ -50,13 +52,34 @@ export const nodeStanding = ({ ledger }: Books, node: number): NodeStanding => {
 /**
  * The grounds of what its workload was told last, worked out anew: O(depth), and O(what runs beside it) where that is
  * what it waits for. What waits is not looked at. The ledger is brought to the cell's time.
- * @returns null where no books are kept, or they have no place for it
+ * @returns null where no books are kept, or they have no place for it; where quota is shared as Kueue does, of what
+ *          quota holds alone
  */
 export const groundsOf = (cell: Cell, workload: Workload): Grounds | null => {
-  const { books, policy } = cell
+  const { books, kueue, policy } = cell
+  if (kueue !== null) return kueueGrounds(kueue, workload)
   if (books === null || policy === null || workload.account === null || workload.hold === null) return null
   books.advance(cell.now)
   return new GroundsNow(cell, books, policy, workload).of(workload.hold.code)
+}
+
+const kueueGrounds = (kueue: KueueBooks, workload: Workload): Grounds | null => {
+  const code = workload.hold?.code
+  if (code !== 'WaitingForQuota' && code !== 'ExceedsMaxQuota') return null
+  // Its queue may have gone from the policy since it was told.
+  if (kueue.nodeOf(workload.queue) < 0) return null
+  const compared = quotaShortage(kueue, workload, code === 'ExceedsMaxQuota') ?? {}
+  return { ...noGrounds, compared }
+}
+
+/** Of what rests on nothing but the request and the fleet. */
+export const noGrounds: Grounds = {
+  compared: {},
+  own: null,
+  other: null,
+  holders: [],
+  holdersCount: 0,
+  nextTurn: null,
 }
 
 class GroundsNow {

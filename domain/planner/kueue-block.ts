@@ -2,6 +2,8 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
 import type { HeadOutcome } from '../kueue/admission-cycle.ts'
 import type { Victim } from '../kueue/preemption-request.ts'
+import { quotaResources, type QuotaResource } from '../policy/quota-policy.ts'
+import type { QuotaTree, Usage } from '../quota/quota-tree.ts'
 import type { KueueBooks } from './kueue-books.ts'
 import type { KueueReason } from './kueue-held.ts'
 import type { Block } from './start-check.ts'
@@ -47,14 +49,38 @@ export const quotaBlock = (books: KueueBooks, workload: Workload, { assignment, 
       const exceeds = reason === 'ExceedsMaxQuota'
       const { tree } = books.holdings
       const asks = assignment.usage.length > 0 ? assignment.usage : books.asks.leastOf(workload)
-      let [asked, available] = [0, 0]
-      for (const [one, amount] of asks) {
-        const most = exceeds ? tree.potential(head.queue, one) : Math.max(0, tree.available(head.queue, one))
-        if (asked > 0 && amount - most <= asked - available) continue
-        asked = amount
-        available = most
-      }
-      return { code: exceeds ? 'ExceedsMaxQuota' : 'WaitingForQuota', rule, compared: { asked, available } }
+      const compared = shortestOf(tree, head.queue, asks, exceeds)
+      return { code: exceeds ? 'ExceedsMaxQuota' : 'WaitingForQuota', rule, compared }
     }
   }
+}
+
+/** The same worked out anew, of the accelerator that its fewest replicas come nearest to; null: it asks for no quota. */
+export const quotaShortage = (books: KueueBooks, workload: Workload, exceeds: boolean): Block['compared'] | null => {
+  const { tree } = books.holdings
+  const { accepts, podSets, queue } = books.asks.headOf(workload)
+  const [podSet] = podSets
+  let nearest: { readonly asked: number; readonly available: number } | null = null
+  for (const { flavorResources, name } of books.rulesOf(queue).groups[0]?.flavors ?? []) {
+    if (podSet === undefined || !accepts(0, name)) continue
+    const asks = podSet.requests.flatMap(([resource, amount]): ReadonlyArray<readonly [number, number]> => {
+      const one = flavorResources[quotaResources.indexOf(resource as QuotaResource)] ?? -1
+      return one < 0 ? [] : [[one, amount * podSet.minCount]]
+    })
+    const shortest = shortestOf(tree, queue, asks, exceeds)
+    if (shortest.asked === 0) continue
+    if (nearest === null || shortest.asked - shortest.available < nearest.asked - nearest.available) nearest = shortest
+  }
+  return nearest
+}
+
+const shortestOf = (tree: QuotaTree, queue: number, asks: Usage, exceeds: boolean) => {
+  let [asked, available] = [0, 0]
+  for (const [one, amount] of asks) {
+    const most = exceeds ? tree.potential(queue, one) : Math.max(0, tree.available(queue, one))
+    if (asked > 0 && amount - most <= asked - available) continue
+    asked = amount
+    available = most
+  }
+  return { asked, available }
 }

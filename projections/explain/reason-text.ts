@@ -76,9 +76,12 @@ const limitText = (why: Waiting): string | null => {
     case 'OverQueueLimit':
       return `a cap of ${gpusText(capMilli)}, of which ${amountText(heldMilli)} are held: with ${needs} it would be ${amountText(heldMilli + why.needMilli)}.`
     case 'WaitingForQuota':
-      return `queue ${why.queue} may use ${amountText(available)} more of ${gpusText(asked)} that it asks for, until others give back what they borrow or hold.`
-    case 'ExceedsMaxQuota':
-      return `it asks for ${gpusText(asked)}; queue ${why.queue} could never use that many, whatever others hold (${amountText(available)} now).`
+      return `it asks for ${gpusText(asked)} of quota, and queue ${why.queue} may use ${amountText(available)} more now, until others give back what they borrow or hold.`
+    case 'ExceedsMaxQuota': {
+      // By the budget tree it is what is left now; where quota alone decides, the most there can ever be.
+      const most = why.budget === null ? `at most ${amountText(available)}` : `${amountText(available)} now`
+      return `it asks for ${gpusText(asked)}; queue ${why.queue} could never use that many, whatever others hold (${most}).`
+    }
     case 'NonPreemptibleOverQuota':
       return mostMilli === undefined
         ? `it may not be evicted, and ${why.own?.node ?? 'its program'} holds ${amountText(heldMilli)} of the ${amountText(entitledMilli)} that it is entitled to: with it that would be ${amountText(heldMilli + rateMilli)}, which could never be taken back.`

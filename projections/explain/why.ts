@@ -3,7 +3,7 @@ import type { Cell } from '../../domain/planner/cell.ts'
 import type { LeasePart } from '../../domain/planner/cell-event.ts'
 import type { CommandCause } from '../../domain/planner/command.ts'
 import { openCommand } from '../../domain/planner/open-commands.ts'
-import { groundsOf, type Grounds } from '../../domain/planner/grounds.ts'
+import { groundsOf, noGrounds, type Grounds } from '../../domain/planner/grounds.ts'
 import { hintsOf, type Hint } from '../../domain/planner/hint.ts'
 import { aheadOf, LeafOrder, type Ahead } from '../../domain/planner/leaf-order.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
@@ -141,15 +141,6 @@ const outOfService = ({ fleet }: Cell): number => {
       if (!ready || fleet.deviceHealth[device] !== 0) milli += fleet.deviceFree[device]!
   })
   return milli
-}
-
-const noGrounds: Grounds = {
-  compared: {},
-  own: null,
-  other: null,
-  holders: [],
-  holdersCount: 0,
-  nextTurn: null,
 }
 
 /** More that wait than this are not played through for the sake of one question. */
