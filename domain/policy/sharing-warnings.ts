@@ -27,10 +27,10 @@ const unbound = (policy: AllocationPolicy): ReadonlyArray<Warning> => {
         'fairTree',
       ),
     )
-  if (policy.budgets !== undefined && (sharing === 'kueue' || sharing === 'drf'))
+  if (policy.budgets !== undefined && sharing === 'kueue')
     warnings.push(
       warning(
-        `decides nothing where spec.sharing is ${sharing}: its shares are only reported`,
+        'decides nothing where spec.sharing is kueue: quota does',
         'leave sharing out, for budgets, or remove what nobody is given',
         'spec',
         'budgets',
@@ -83,7 +83,7 @@ const orderingWarnings = (policy: AllocationPolicy): ReadonlyArray<Warning> => {
 
 const weightWarnings = (policy: AllocationPolicy): ReadonlyArray<Warning> => {
   const sharing = sharingOf(policy)
-  if (sharing === 'drf' || (sharing === 'kueue' && kueueOf(policy).fairSharing !== null)) return []
+  if (sharing === 'kueue' && kueueOf(policy).fairSharing !== null) return []
   const mend = sharing === 'kueue' ? 'add spec.kueue.fairSharing, or remove it' : 'remove it'
   const weighed = [
     ...policy.queues.map((queue, i) => ['queues', i, queue.fairWeightMilli ?? 1000] as const),

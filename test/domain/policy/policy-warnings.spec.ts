@@ -118,8 +118,8 @@ describe('sharing', () => {
     ],
     [
       'shares that nobody is given',
-      { ...budgets, sharing: 'drf' },
-      ['spec.budgets: decides nothing where spec.sharing is drf: its shares are only reported'],
+      { ...budgets, sharing: 'kueue' },
+      ['spec.budgets: decides nothing where spec.sharing is kueue: quota does'],
     ],
     [
       'a tree of shares that is missing',
@@ -150,6 +150,11 @@ describe('sharing', () => {
       ],
     ],
     [
+      'a weight of a queue where those of the tree decide',
+      { ...budgets, sharing: 'drf', queues: [{ ...led[0], fairWeight: 3 }, led[1]] },
+      ['spec.queues[0].fairWeight: does not bind: no share of quota decides anything here'],
+    ],
+    [
       'a bound that protected gangs outlast',
       { ...budgets, classes: [{ name: 'debug' }, { name: 'evaluation' }, { name: 'probe', bound: '1m', reserve: 1 }] },
       ['spec.classes[0]: debug is promised a start within 5m, and gangs that fill the fleet may be protected for 2h'],
@@ -173,7 +178,7 @@ describe('sharing', () => {
     const queues = [{ name: 'q', ordering: 'fifo', fairWeight: 3 }]
     expect(warned({ sharing: 'kueue', queues, kueue: { fairSharing: ['lessThanInitialShare'] } })).toEqual([])
     expect(warned({ queues: [{ name: 'q', ordering: 'reserve' }] })).toEqual([])
-    expect(warned({ sharing: 'drf', queues: [{ name: 'q', fairWeight: 3 }] })).toEqual([])
+    for (const sharing of ['budgets', 'fair-tree', 'drf']) expect(warned({ ...budgets, sharing })).toEqual([])
   })
 })
 
