@@ -3,7 +3,7 @@ import { nearest } from '../../domain/kernel/wording.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { CellEvent, WorkloadAdmitted } from '../../domain/planner/cell-event.ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
-import { durationText } from '../../projections/explain/wording.ts'
+import { durationText, instantText } from '../../projections/explain/wording.ts'
 import type { DeskFault, WorkloadState } from './desk.ts'
 import { lifeOf } from './event-rows.ts'
 import type { Follower } from './follower.ts'
@@ -67,6 +67,13 @@ export const fateOf = async (log: EventLog, cell: Cell, id: string): Promise<Des
   if (E.isLeft(life)) return life.left
   const events = life.right.map(({ message }) => message as unknown as CellEvent)
   if (events.length === 0) return unknownWorkload(id, cell)
+  const submitted = events.find((event) => event.type === 'WorkloadSubmitted')
+  if (submitted !== undefined && submitted.at > cell.now)
+    return {
+      type: 'NotFound',
+      reason: `there was no workload ${id} yet`,
+      mend: `it was submitted ${instantText(submitted.at)}`,
+    }
   const end = lastEnd(events)
   const admitted = events.findLast((event) => event.type === 'WorkloadAdmitted')
   const reason = end === null ? `${id} did not wait or run at that time` : `${id} ${end.text}`

@@ -30,9 +30,9 @@ export const registerWhy: Register = (program, context) => {
           withDesk(drawn, {}, async (desk) => {
             const asked = await desk.why(id, at)()
             if (E.isLeft(asked) && asked.left.type === 'NotFound') {
-              // What has ended waits no longer, and how it ended is the answer.
+              // What has ended waits no longer, and how it ended is the answer: of a past that it had by then.
               const end = await desk.state(id)()
-              if (E.isRight(end)) return printEnd(drawn, end.right)
+              if (E.isRight(end) && end.right.since <= (at ?? Infinity)) return printEnd(drawn, end.right)
             }
             const why = await fromDesk(() => Promise.resolve(asked))
             if (drawn.style.format !== 'table') await drawn.printObject(why as unknown as JsonObject)

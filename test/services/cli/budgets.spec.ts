@@ -117,6 +117,19 @@ describe('prio and queue --position', () => {
   })
 })
 
+describe('why --at', () => {
+  it('should know no workload before its submission, whatever became of it', async () => {
+    const before = ['--at', new Date(tuesday + hour).toISOString()]
+    const said = containing('there was no workload product-0 yet; it was submitted 2026-08-05 00:00:00 UTC')
+    expect(await ask('why', 'product-0', ...before)).toMatchObject({ code: 1, stdout: '', stderr: said })
+    expect(await ask('why', 'product-0', '-o', 'json', ...before)).toMatchObject({ code: 1, stdout: '', stderr: said })
+    expect(await ask('why', 'research-0', ...before)).toMatchObject({
+      code: 0,
+      stdout: containing('research-0 is advised to run'),
+    })
+  })
+})
+
 describe('why-preempted', () => {
   it('should say for whom, with both sides in numbers, what was lost and what came of it', async () => {
     const told = flat((await ask('why-preempted', evicted())).stdout)
