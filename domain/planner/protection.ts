@@ -12,13 +12,22 @@ const msPerDay = 86_400_000
 /** Until when what runs is left alone, by what it declared and the policy allows; Infinity: it has not started yet. */
 export const protectedUntil = (policy: AllocationPolicy | null, workload: Workload, run: Run): number => {
   if (run.confirmedAt === null) return Infinity
-  const { minRuntimeMs } = workload.terms.preemption
-  const window = run.confirmedAt + Math.min(minRuntimeMs, contractOf(policy).minRuntimeMaxMs)
-  // What was started by an eviction, or again after one, has a full turn: so nobody evicts each other by turns.
-  const hasTurn = run.preempted || workload.preemptions > 0
-  const turn = hasTurn ? run.startedAt + (policy?.budgets?.turnMs ?? 0) : 0
-  return Math.max(window, turn)
+  return Math.max(windowUntil(policy, workload, run.confirmedAt), turnUntil(policy, workload, run))
 }
+
+/** Path into the policy document of what it is left alone by for the longest. */
+export const protectionRule = (policy: AllocationPolicy | null, workload: Workload, run: Run): string => {
+  const { confirmedAt } = run
+  const byTurn = confirmedAt !== null && turnUntil(policy, workload, run) > windowUntil(policy, workload, confirmedAt)
+  return byTurn ? 'spec.budgets.turn' : 'spec.contract.minRuntimeMax'
+}
+
+const windowUntil = (policy: AllocationPolicy | null, { terms }: Workload, confirmedAt: number): number =>
+  confirmedAt + Math.min(terms.preemption.minRuntimeMs, contractOf(policy).minRuntimeMaxMs)
+
+/** What was started by an eviction, or again after one, has a full turn: so nobody evicts each other by turns. */
+const turnUntil = (policy: AllocationPolicy | null, { preemptions }: Workload, run: Run): number =>
+  run.preempted || preemptions > 0 ? run.startedAt + (policy?.budgets?.turnMs ?? 0) : 0
 
 export const protectionOf = (cell: Cell, workload: Workload, run: Run, at: EpochMs): Protection | null => {
   const { policy } = cell

@@ -6,7 +6,7 @@ import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import type { SideStanding } from './cell-event.ts'
 import { Leavers } from './leavers.ts'
-import { protectedUntil, protectionOf } from './protection.ts'
+import { protectedUntil, protectionOf, protectionRule } from './protection.ts'
 import { SideRoom } from './side-room.ts'
 import type { Block } from './start-check.ts'
 import { optionsOf, shrunkBy } from './victim-option.ts'
@@ -215,7 +215,7 @@ export class TakingBack {
     const run = victim.run!
     const protection = protectionOf(this.cell, victim, run, this.at)
     if (protection === 'protected-window' || protection === 'starting')
-      refused.until(protectedUntil(this.policy, victim, run))
+      refused.until(protectedUntil(this.policy, victim, run), protectionRule(this.policy, victim, run))
     if (protection === 'undrilled') refused.undrilled()
     if (protection !== null) return false
     if (this.isInPoolOf(victim, forWhom)) return false
@@ -291,14 +291,18 @@ const isWithin = ({ account }: Workload, budgets: ReadonlyArray<string>): boolea
 /** Why those could not leave who would have had to. */
 class Refusals {
   private protectedUntil = Infinity
+  /** Of the protection that ends first. */
+  private rule = 'spec.contract.minRuntimeMax'
   private undrilledCount = 0
   private limitedCount = 0
   private retryAt: EpochMs | null = null
   private protectedCount = 0
 
-  until(at: number): void {
+  until(at: number, rule: string): void {
     this.protectedCount++
-    this.protectedUntil = Math.min(this.protectedUntil, at)
+    if (at >= this.protectedUntil) return
+    this.protectedUntil = at
+    this.rule = rule
   }
   undrilled(): void {
     this.undrilledCount++
@@ -312,7 +316,7 @@ class Refusals {
     if (this.protectedCount > 0)
       return {
         code: 'ProtectedWindow',
-        rule: 'spec.contract.minRuntimeMax',
+        rule: this.rule,
         compared: {
           protectedAttempts: this.protectedCount,
           ...(this.protectedUntil < Infinity && { untilMs: this.protectedUntil }),

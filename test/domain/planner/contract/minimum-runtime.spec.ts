@@ -89,3 +89,16 @@ it('should leave alone for a turn who came by an eviction', () => {
   expect(life.at(startedAt + 30 * minute - 1).protection('b0')).toBe('protected-window')
   expect(life.at(startedAt + 30 * minute).protection('b0')).toBeNull()
 })
+
+it('should name the turn, and not the minimum runtime, where that is what leaves it alone', () => {
+  const life = contested(1, {}, { budget: { turnMs: minutes(50) } })
+  life.submit('b0', 1, { budget: 'b' }).pass(15 * minute)
+  expect(life.running).toEqual(['b0'])
+  life.end('b0')
+  life.tick()
+  expect(life.running).toEqual(['a0'])
+  life.submit('b1', 1, { budget: 'b' }).pass(20 * minute)
+  expect(life.cell.workloads.get('b1')!.hold).toMatchObject({ code: 'ProtectedWindow', rule: 'spec.budgets.turn' })
+  life.pass(31 * minute)
+  expect(life.running).toEqual(['b1'])
+})
