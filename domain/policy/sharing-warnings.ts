@@ -1,5 +1,5 @@
 import { durationText } from '../kernel/quantity.ts'
-import { classOf, contractOf, kueueOf, limitsOf, sharingOf, type AllocationPolicy } from './allocation-policy.ts'
+import { contractOf, kueueOf, limitsOf, sharingOf, type AllocationPolicy } from './allocation-policy.ts'
 import { warning, type Warnable, type Warning } from './warning.ts'
 
 /** Of what is stated and binds nothing under the sharing of this policy, and of what its sharing cannot keep. */
@@ -100,12 +100,7 @@ const weightWarnings = (policy: AllocationPolicy): ReadonlyArray<Warning> => {
 const boundWarnings = (policy: AllocationPolicy): ReadonlyArray<Warning> => {
   if (sharingOf(policy) !== 'budgets') return []
   const { minRuntimeMaxMs } = contractOf(policy)
-  const listed = policy.classes ?? []
-  const all = [
-    ...listed.map(({ name }, i) => ({ ...classOf(policy, name), steps: ['classes', i] })),
-    ...(listed.some(({ name }) => name === 'debug') ? [] : [{ ...classOf(policy, 'debug'), steps: ['classes'] }]),
-  ]
-  return all.flatMap(({ boundMs, name, reserveDevices, steps }) => {
+  return (policy.classes ?? []).flatMap(({ boundMs, name, reserveDevices }, i) => {
     if (reserveDevices > 0 || boundMs >= minRuntimeMaxMs) return []
     const [bound, runtime] = [durationText(boundMs), durationText(minRuntimeMaxMs)]
     return [
@@ -113,7 +108,8 @@ const boundWarnings = (policy: AllocationPolicy): ReadonlyArray<Warning> => {
         `${name} is promised a start within ${bound}, and gangs that fill the fleet may be protected for ${runtime}`,
         `give the class a reserve, or lower spec.contract.minRuntimeMax to ${bound}`,
         'spec',
-        ...steps,
+        'classes',
+        i,
       ),
     ]
   })

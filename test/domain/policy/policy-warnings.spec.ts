@@ -160,11 +160,6 @@ describe('sharing', () => {
       ['spec.classes[0]: debug is promised a start within 5m, and gangs that fill the fleet may be protected for 2h'],
     ],
     [
-      'the same of a class that is not listed',
-      { ...budgets, classes: [{ name: 'training' }] },
-      ['spec.classes: debug is promised a start within 5m, and gangs that fill the fleet may be protected for 2h'],
-    ],
-    [
       'limits that forbid to take anything back',
       { ...budgets, limits: { evictionsPerMinute: 0, preemptionsPerTeamHour: 1 } },
       [
@@ -178,6 +173,7 @@ describe('sharing', () => {
     const queues = [{ name: 'q', ordering: 'fifo', fairWeight: 3 }]
     expect(warned({ sharing: 'kueue', queues, kueue: { fairSharing: ['lessThanInitialShare'] } })).toEqual([])
     expect(warned({ queues: [{ name: 'q', ordering: 'reserve' }] })).toEqual([])
+    expect(warned({ ...budgets, classes: [{ name: 'training' }] })).toEqual([])
     for (const sharing of ['budgets', 'fair-tree', 'drf']) expect(warned({ ...budgets, sharing })).toEqual([])
   })
 })
