@@ -22,6 +22,7 @@ const nodes = (model: string, count: number, from = 0): ReadonlyArray<SuppliedNo
 const fleets: Readonly<Record<string, ReadonlyArray<SuppliedNode>>> = {
   'small-team.yaml': nodes('H100-SXM-80GB', 1),
   'cohort.yaml': nodes('a100-80gb', 96),
+  'two-programs.yaml': nodes('H100-SXM-80GB', 1),
   'company.yaml': [
     ...nodes('H100-SXM-80GB', 650),
     ...nodes('A100-SXM-80GB', 300, 650),
