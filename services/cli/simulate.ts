@@ -6,6 +6,7 @@ import type { NodeRegistered } from '../../domain/planner/cell-event.ts'
 import { decodePolicy, defaultPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import {
   orderings,
+  sharingOf,
   strategies,
   type AllocationPolicy,
   type Ordering,
@@ -15,6 +16,7 @@ import type { EventLog } from '../../domain/ports/event-log.ts'
 import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
 import { loadTo, mixOf } from '../../domain/simulation/load.ts'
 import type { TraceJob } from '../../domain/simulation/trace-job.ts'
+import { unstatedTerms } from '../../domain/workload/terms.ts'
 import { wholeGpu } from '../../domain/kernel/units.ts'
 import { readNodeList } from '../../infra/traces/node-list.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
@@ -23,6 +25,7 @@ import { keepSnapshot } from '../decide/fold.ts'
 import { durationText } from '../../projections/explain/wording.ts'
 import type { RunFault } from '../decide/run.ts'
 import { simulate, type Scenario, type Simulated } from '../decide/simulate.ts'
+import { counted } from './counted.ts'
 import { exitCodes, logUnavailable, VerbFailed } from './exit.ts'
 import { figureColumns, figures } from './figures.ts'
 import { snapshotsOf } from './snapshots.ts'
@@ -79,7 +82,7 @@ export const registerSimulate: Register = (program, context) => {
     .action(
       verb(context, async (session, file: string, flags: SimulateFlags) => {
         const scenario = await scenarioFrom(session, file, flags)
-        await printSimulated(session, await runScenario(session, scenario, flags.views))
+        await printSimulated(session, await runScenario(session, scenario, flags.views), untoldOf(scenario))
         return exitCodes.done
       }),
     )
@@ -211,13 +214,35 @@ const runFailed = (fault: RunFault): VerbFailed => {
   }
 }
 
-const printSimulated = async (session: Session, simulated: Timed): Promise<void> => {
+/** What budgets ask about and no trace tells. Null: the policy does not share by budgets. */
+const untoldOf = ({ jobs, policy }: Scenario) => {
+  if (sharingOf(policy) !== 'budgets') return null
+  const led = new Set(policy.queues.flatMap(({ budget, name }) => (budget === undefined ? [] : [name])))
+  const one = `all ${counted(jobs.length, 'job')} count as one person, \`${unstatedTerms.submitter}\`,`
+  return {
+    onePerson: `${one} and none may be evicted: caps per person and taking back mean nothing here`,
+    misconfigured: jobs.filter(({ queue }) => !led.has(queue)).length,
+  }
+}
+
+type Untold = ReturnType<typeof untoldOf>
+
+const noteUntold = (session: Session, { misconfigured, onePerson }: NonNullable<Untold>): void => {
+  session.note(`${onePerson}.`)
+  if (misconfigured === 0) return
+  const are = `${counted(misconfigured, 'job')} ${misconfigured === 1 ? 'is' : 'are'}`
+  session.note(`${are} Misconfigured: the queue leads to no budget; add \`budget\` to it in the policy.`)
+}
+
+const printSimulated = async (session: Session, simulated: Timed, untold: Untold): Promise<void> => {
   const { report, decisions, events, wallMs, logDigest, cell } = simulated
+  if (untold !== null) noteUntold(session, untold)
   if (report.waiting !== null) noteWhatWaits(session, cell)
-  const all: JsonObject = { ...(report as unknown as JsonObject), decisions, events, wallMs, logDigest }
+  const all: JsonObject = { ...(report as unknown as JsonObject), ...untold, decisions, events, wallMs, logDigest }
   if (session.style.format === 'csv') return session.printRows(figures(all), figureColumns)
   if (session.style.format !== 'table') return session.printObject(all)
-  await session.printObject(Object.fromEntries(readable(all)))
+  // A person has read who counts as one.
+  await session.printObject(Object.fromEntries(readable({ ...all, onePerson: null })))
   if (session.origins.data === 'default') session.note('The log was not kept: add --data FOLDER to keep it.')
   else if (report.maxWaitJob !== null) {
     const { maxWaitJob: id, maxWaitS, maxWaitFromS } = report
