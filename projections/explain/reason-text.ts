@@ -34,10 +34,29 @@ export const reasonText = (why: Waiting): string => {
   }
 }
 
-const misconfiguredText = ({ queue, rule }: Waiting): string =>
-  rule === 'spec.budgets.tree'
-    ? `the policy's budget tree has no leaf for it: neither its own \`spec.budget\` nor that of queue ${queue} names one.`
-    : `the policy has no queue ${queue}.`
+const misconfiguredText = ({ misnamed, queue }: Waiting): string => {
+  if (misnamed === null) return 'the policy has changed since, and has what it names: the next pass looks at it.'
+  const { byQueue, kind, leaves, meant, name } = misnamed
+  const perhaps = meant === null ? '' : ` (did you mean ${meant}?)`
+  if (kind === 'queue') return `the policy has no queue ${queue}${perhaps}.`
+  if (name === null)
+    return `the policy's budget tree has no leaf for it: neither its own \`spec.budget\` nor that of queue ${queue} names one.`
+  const whose = byQueue ? `the budget of its queue ${queue}, ${name},` : `its budget ${name}`
+  return leaves.length > 0
+    ? `${whose} is no leaf of the policy's tree: name one below it (${leaves.slice(0, 3).join(', ')}${leaves.length > 3 ? ', ...' : ''}).`
+    : `${whose} is not in the policy's tree${perhaps}.`
+}
+
+/** What has to change before one that is misconfigured may start. */
+export const mendText = ({ misnamed, queue }: Waiting): string => {
+  if (misnamed === null) return 'not before the next pass has looked at it.'
+  const { kind, name } = misnamed
+  if (kind === 'queue')
+    return `not before the policy has a queue ${queue}, or it is submitted anew to one that there is.`
+  return name === null
+    ? `not before queue ${queue} names a budget, or it is submitted anew with one.`
+    : `not before the policy's tree has a leaf ${name}, or it is submitted anew with a budget that there is.`
+}
 
 /** Of what is owed, and to whom first. */
 const shareText = (why: Waiting): string | null => {

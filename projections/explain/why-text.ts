@@ -1,6 +1,6 @@
 import type { Hint } from '../../domain/planner/hint.ts'
 import type { NextTurn } from '../../domain/planner/next-turn.ts'
-import { reasonText } from './reason-text.ts'
+import { mendText, reasonText } from './reason-text.ts'
 import { durationText, instantText, leaseText, wrapped } from './wording.ts'
 import type { Why } from './why.ts'
 
@@ -54,7 +54,7 @@ const standingText = (standing: Why['standing']): string =>
   })[standing]
 
 const waitingLines = (why: Waiting): ReadonlyArray<string> => [
-  `${why.workload} waits ${placeOf(why)}, ${why.code === 'OnHold' ? 'on hold' : `position ${why.position}`}, for ${waitText(why)} (as of ${instantText(why.at)}).`,
+  `${why.workload} waits ${placeOf(why)}, ${orderText(why)}, for ${waitText(why)} (as of ${instantText(why.at)}).`,
   `Reason     ${why.code ?? 'PendingEvaluation'}: ${reasonText(why)}`,
   ...(decides(why) ? [] : [`Standing   the pool is ${standingText(why.standing)}: nothing starts there.`]),
   ...(why.rule === null ? [] : [`Rule       ${why.rule}, policy ${why.policy?.slice(0, 12) ?? '-'}`]),
@@ -65,6 +65,11 @@ const waitingLines = (why: Waiting): ReadonlyArray<string> => [
   ...why.hints.map((hint) => `Would help ${hintText(hint)}`),
   ...(why.preemptions === 0 ? [] : [`Preempted  ${preemptedText(why)}`]),
 ]
+
+const orderText = ({ code, position }: Waiting): string => {
+  if (code === 'OnHold') return 'on hold'
+  return code === 'Misconfigured' ? 'in no order' : `position ${position}`
+}
 
 const placeOf = ({ budget, queue }: Waiting): string =>
   budget === null ? `in queue ${queue}` : `at ${budget} (queue ${queue})`
@@ -108,14 +113,14 @@ export const turnText = ({ at, because, workload }: NextTurn, now: number): stri
 }
 
 const projectionText = (why: Waiting): string => {
-  const { at, code, projectedStartAt, projection, queue } = why
+  const { at, code, projectedStartAt, projection } = why
   if (projection === 'its place is kept')
     return `by ${instantText(projectedStartAt!)} at the latest, if those in its place leave as asked.`
   if (projection === 'by history') return bandText(why)
   if (projectedStartAt !== null)
     return `${instantText(projectedStartAt)} (in ${durationText(projectedStartAt - at)})${placeText(why)}, if all ends as expected and nothing new comes in.`
   if (!decides(why)) return 'not known: nothing is decided here.'
-  if (code === 'Misconfigured') return `not before the policy has a queue ${queue}.`
+  if (code === 'Misconfigured') return mendText(why)
   if (code === 'OnHold') return 'not before it is released.'
   if (projection === 'too few waits') return 'not known: too few of its kind have waited and started here to tell.'
   if (projection === 'too much waits') return 'not known: too much waits to play it through for one question.'

@@ -7,6 +7,7 @@ import { groundsOf, noGrounds, type Grounds } from '../../domain/planner/grounds
 import { hintsOf, type Hint } from '../../domain/planner/hint.ts'
 import { aheadOf, LeafOrder, type Ahead } from '../../domain/planner/leaf-order.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
+import { misnamedBy, type Misnamed } from '../../domain/planner/misnamed.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
 import { projectedStart } from '../../domain/planner/projected-start.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
@@ -69,6 +70,8 @@ export type Why = {
       readonly projectedAfter: ReadonlyArray<string>
       /** What would start it now; none where nothing is known to, or too much runs and waits to try. */
       readonly hints: ReadonlyArray<Hint>
+      /** Of one that is `Misconfigured`, while the policy still lacks it. */
+      readonly misnamed: Misnamed | null
     } & Grounds)
   | {
       readonly state: 'running'
@@ -207,6 +210,7 @@ const waiting = (cell: Cell, workload: Workload, projection: Projection | undefi
     freeMilli: cell.fleet.freeFor(shape),
     largestMilli: largestMilliFor(cell.fleet, shape),
     ...whenOf(cell, workload, projection),
+    misnamed: code === 'Misconfigured' ? misnamedBy(cell, workload) : null,
     hints: projection === undefined ? hintsOf(cell, workload) : [],
     ...(groundsOf(cell, workload) ?? noGrounds),
   }
@@ -218,7 +222,8 @@ const aheadIn = ({ books, now, policy }: Cell, workload: Workload): Ahead => {
     return aheadOf(books, LeafOrder.of(policy, now), workload, aheadNamedMax)
   const first: Workload[] = []
   let count = 0
-  if (workload.onHold) return { count, first }
+  // Nobody goes before what has no place in any order.
+  if (workload.onHold || workload.hold?.code === 'Misconfigured') return { count, first }
   for (let one = workload.queue.head; one !== null && one !== workload; one = one.next)
     if (++count <= aheadNamedMax) first.push(one)
   return { count, first }

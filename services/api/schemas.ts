@@ -102,6 +102,15 @@ export const whySchema = variants(
     projectedNodes: list(text),
     projectedAfter: list(text),
     hints: list(hintSchema),
+    misnamed: nullable(
+      object({
+        kind: word('queue', 'budget'),
+        name: nullable(text),
+        byQueue: { type: 'boolean' },
+        meant: nullable(text),
+        leaves: list(text),
+      }),
+    ),
   }),
   object({
     ...asked,

@@ -56,6 +56,7 @@ const waiting = {
   projection: 'nothing ends',
   projectedNodes: [],
   projectedAfter: [],
+  misnamed: null,
 } satisfies Why
 const reasonOf = (why: Partial<typeof waiting> | { code: 'BehindInQueue' }) =>
   whyText({ ...waiting, ...why }).split('\n')[1]
@@ -86,7 +87,10 @@ it('should say when it starts, where, and whose end makes room', () => {
       .replace(/\s+/g, ' ')
   expect(projected(['a'])).toMatch(/^day 0 01:01:00 \(in 1 h\) on n-4, when a ends, if all ends as expected/)
   expect(projected(['a', 'b', 'c', 'd', 'e'])).toMatch(/ on n-4, when a, b, c and 2 more end, if all ends/)
-  expect(whyText({ ...waiting, code: 'Misconfigured' })).toMatch(/Projected {2}not before the policy has a queue q\./)
+  const misnamed = { kind: 'queue' as const, name: 'q', byQueue: false, meant: null, leaves: [] }
+  expect(whyText({ ...waiting, code: 'Misconfigured', misnamed })).toMatch(
+    /Projected {2}not before the policy has a queue q, or it is submitted anew/,
+  )
 })
 
 it('should tell this wait from those before it, and what is free and out of service', () => {
