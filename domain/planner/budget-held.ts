@@ -83,8 +83,8 @@ const isKeptOut = (pass: BudgetPass, first: Workload): boolean => {
 /** They end by themselves, and something else takes their place. */
 const isPassing: ReadonlySet<string> = new Set(['BehindInQueue', 'WaitingForVictims', 'OnHold', 'Misconfigured'])
 
-const keeperOf = (pass: BudgetPass, { code }: Block): Workload | null =>
-  code === 'WouldDelayReservation' ? (pass.keepers[0] ?? null) : null
+const keeperOf = (pass: BudgetPass, found: Block): Workload | null =>
+  found.code === 'WouldDelayReservation' && !isReserve(found) ? (pass.keepers[0] ?? null) : null
 
 /**
  * A side of it was served all it is owed, and would hold more than it is entitled to: nobody owes it a start. The one that

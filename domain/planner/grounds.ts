@@ -8,6 +8,7 @@ import type { KueueBooks } from './kueue-books.ts'
 import { NextTurns, runningBelow, type NextTurn } from './next-turn.ts'
 import { protectionOf, type Protection } from './protection.ts'
 import type { ReasonCode } from './reason-code.ts'
+import { isReserve } from './room-reason.ts'
 import { StartCheck, type Block } from './start-check.ts'
 import { TakingBack } from './taking-back.ts'
 import type { Workload } from './workload.ts'
@@ -33,6 +34,8 @@ export interface Grounds {
   readonly holders: ReadonlyArray<string>
   readonly holdersCount: number
   readonly nextTurn: NextTurn | null
+  /** For whom the policy keeps devices that it would take: classes, reservations, the headroom. */
+  readonly keptFor: ReadonlyArray<string>
 }
 
 const holdersNamedMax = 10
@@ -80,6 +83,7 @@ export const noGrounds: Grounds = {
   holders: [],
   holdersCount: 0,
   nextTurn: null,
+  keptFor: [],
 }
 
 class GroundsNow {
@@ -108,6 +112,8 @@ class GroundsNow {
       case 'WaitingForQuota':
       case 'ExceedsMaxQuota':
         return this.named(this.quota(), [])
+      case 'WouldDelayReservation':
+        return this.kept()
       case 'NonPreemptibleOverQuota':
         return this.firm()
       case 'WaitingForVictims':
@@ -167,6 +173,16 @@ class GroundsNow {
     const verdicts = this.books.quota.verdicts(queue.name, shape)
     const worst = verdicts.find(({ possible }) => possible) ?? verdicts[0]
     return worst === undefined ? null : { compared: { asked: worst.asked, available: worst.available } }
+  }
+
+  /** Of a place that is kept for somebody, rather than devices for whoever comes, there are no numbers. */
+  private kept(): Grounds {
+    if (!isReserve(this.workload.hold!)) return this.named(null, [])
+    const compared = {
+      freeDevices: this.cell.fleet.wholeTotal,
+      keptDevices: this.check.keptFromOthers(this.workload),
+    }
+    return { ...this.named({ compared }, []), keptFor: this.check.keepersFrom(this.workload) }
   }
 
   private firm(): Grounds {
@@ -231,6 +247,7 @@ class GroundsNow {
       holders: holders.slice(0, holdersNamedMax),
       holdersCount: holders.length,
       nextTurn: null,
+      keptFor: [],
     }
   }
 }

@@ -69,6 +69,11 @@ export class StartCheck {
     return reserve * wholeGpu - this.books.tallies.ofClass(kind) >= shape.request.devices * wholeGpu
   }
 
+  /** For whom devices are kept that it may not have, in words, as the policy has them. */
+  keepersFrom(workload: Workload): ReadonlyArray<string> {
+    return this.kept(workload).names
+  }
+
   /** Devices that are kept for others than this workload, and idle. */
   keptFromOthers(workload: Workload): number {
     return this.kept(workload).devices
@@ -142,28 +147,39 @@ export class StartCheck {
     return program
   }
 
-  private kept(workload: Workload): { readonly devices: number; readonly rule: string } {
+  private kept(workload: Workload): {
+    readonly devices: number
+    readonly rule: string
+    readonly names: ReadonlyArray<string>
+  } {
     const { tallies, ledger, schedulable } = this.books
     let kept = 0
     let rule = ''
-    const keep = (devices: number, held: number, at: string) => {
+    const names: string[] = []
+    const keep = (devices: number, held: number, at: string, name: string) => {
       const idle = Math.max(0, devices - Math.floor(held / wholeGpu))
       if (idle > 0 && rule === '') rule = at
+      if (idle > 0) names.push(name)
       kept += idle
     }
     this.policy.classes?.forEach(({ name, reserveDevices }, i) => {
       if (reserveDevices > 0 && name !== workload.class)
-        keep(reserveDevices, tallies.ofClass(name), `spec.classes[${i}].reserve`)
+        keep(reserveDevices, tallies.ofClass(name), `spec.classes[${i}].reserve`, `class ${name}`)
     })
-    this.policy.reservations?.forEach(({ budget, devices, expires }, i) => {
+    this.policy.reservations?.forEach(({ budget, devices, expires, name }, i) => {
       const node = ledger.node(budget)
       if (node === undefined || isPast(expires, this.at) || this.isWithin(workload, budget)) return
-      keep(devices, tallies.node(node), `spec.reservations[${i}]`)
+      keep(devices, tallies.node(node), `spec.reservations[${i}]`, `reservation ${name}`)
     })
     const { headroom } = this.policy
     if (headroom?.lent === false)
-      keep(Math.ceil((schedulable.totals.devicesMilli * headroom.percent) / 100_000), 0, 'spec.headroom.percent')
-    return { devices: kept, rule }
+      keep(
+        Math.ceil((schedulable.totals.devicesMilli * headroom.percent) / 100_000),
+        0,
+        'spec.headroom.percent',
+        'the headroom',
+      )
+    return { devices: kept, rule, names }
   }
 
   private isWithin({ account }: Workload, budget: string): boolean {

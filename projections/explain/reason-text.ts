@@ -106,10 +106,12 @@ const limitText = (why: Waiting): string | null => {
         ? `it may not be evicted, and ${why.own?.node ?? 'its program'} holds ${amountText(heldMilli)} of the ${amountText(entitledMilli)} that it is entitled to: with it that would be ${amountText(heldMilli + rateMilli)}, which could never be taken back.`
         : `${amountText(heldMilli)} are held of the ${amountText(mostMilli)} that the headroom leaves; it needs ${needs}.`
     case 'WouldDelayReservation': {
-      const { freeDevices, keptDevices } = why.compared
-      return keptDevices === undefined
-        ? `it needs ${needs} and would fit, but would still run when ${why.behind ?? 'the head of the queue'} is due to start there.`
-        : `it needs ${needs}; of ${freeDevices ?? 0} whole GPUs free, ${keptDevices} are kept for others.`
+      const { freeDevices = 0, keptDevices } = why.compared
+      if (keptDevices === undefined)
+        return `it needs ${needs} and would fit, but would still run when ${why.behind ?? 'the head of the queue'} is due to start there.`
+      const keptFor = why.keptFor.length === 0 ? '' : ` for ${why.keptFor.join(' and ')}`
+      const usable = Math.max(0, freeDevices - keptDevices)
+      return `it needs ${needs}; of ${freeDevices} whole GPUs free, ${keptDevices} are kept${keptFor}, so that ${usable} may be used by it.`
     }
     default:
       return null

@@ -92,6 +92,7 @@ export const whySchema = variants(
     ahead: list(text),
     aheadCount: whole,
     ...grounds,
+    keptFor: list(text),
     freeMilli: whole,
     largestMilli: whole,
     projectedFrom: nullable(instant),

@@ -57,6 +57,7 @@ const waiting = {
   projectedNodes: [],
   projectedAfter: [],
   misnamed: null,
+  keptFor: [],
 } satisfies Why
 const reasonOf = (why: Partial<typeof waiting> | { code: 'BehindInQueue' }) =>
   whyText({ ...waiting, ...why }).split('\n')[1]
