@@ -140,6 +140,14 @@ export const whyPreemptedSchema = object({
   ),
 })
 
+export const drillOrderedSchema = object({
+  id: text,
+  outcome: word('recorded', 'duplicate'),
+  position: nullable(whole),
+  workloads: whole,
+  meant: nullable(text),
+})
+
 export const drillsSchema = list(
   object({
     team: text,

@@ -52,6 +52,8 @@ export interface Ordered {
   readonly outcome: 'recorded' | 'duplicate'
   readonly position: number | null
 }
+/** `workloads`: so many of that team wait or run. Where there are none, `meant` may be the team that was meant. */
+export type DrillOrdered = Ordered & { readonly workloads: number; readonly meant: string | null }
 /** And where the workload stands right after. */
 export type Submitted = Ordered & Pick<WorkloadState, 'workload' | 'state' | 'code' | 'text'>
 
@@ -149,7 +151,7 @@ export interface Desk {
   readonly hold: (workload: string, by: Orderer) => Answered<Ordered>
   readonly release: (workload: string, by: Orderer) => Answered<Ordered>
   /** Whether such work was seen to go on from a checkpoint. */
-  readonly concludeDrill: (drill: DrillConcluded['data'], by: Orderer) => Answered<Ordered>
+  readonly concludeDrill: (drill: DrillConcluded['data'], by: Orderer) => Answered<DrillOrdered>
   /** NDJSON of CloudEvents, of any length. */
   readonly facts: (lines: AsyncIterable<Uint8Array>) => Answered<FactsAnswer>
   readonly setHealth: (node: string, device: number | null, health: NodeHealth, by: Orderer) => Answered<Ordered>

@@ -12,13 +12,15 @@ import type { EventLog, LogUnavailable, StoredEvent } from '../../domain/ports/e
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { headOf } from '../../infra/chain/chain-head.ts'
 import { policyHash } from '../../infra/host/policy-hash.ts'
-import type { DeskFault, FactsAnswer, Ordered, Orderer, Submitted } from './desk.ts'
+import type { DeskFault, DrillOrdered, FactsAnswer, Ordered, Orderer, Submitted } from './desk.ts'
 import { stateOf, unknownWorkload } from './fate.ts'
 import type { Follower } from './follower.ts'
 import type { Intake, IntakeAnswer, Order } from './intake.ts'
 
 /** Objections that are told one by one; the rest is counted. */
 const objectionsMax = 20
+/** Teams that a misspelt one is compared with. */
+const teamsMax = 10_000
 
 type Answer<A> = Promise<E.Either<DeskFault, A>>
 
@@ -76,9 +78,17 @@ export class Orders {
   }
 
   /** Each is a drill of its own: told again, it is as fresh as that. */
-  concludeDrill(data: DrillConcluded['data'], by: Orderer): Answer<Ordered> {
+  async concludeDrill(data: DrillConcluded['data'], by: Orderer): Answer<DrillOrdered> {
     const id = `drill/${data.team}/${data.modelFamily ?? 'any'}/${randomUUID()}`
-    return this.one({ type: 'DrillConcluded', id, data }, by)
+    const taken = await this.one({ type: 'DrillConcluded', id, data }, by)
+    if (E.isLeft(taken)) return taken
+    const teams = new Set<string>()
+    let workloads = 0
+    for (const { team } of this.follower.cell.workloads.values()) {
+      if (team === data.team) workloads++
+      else if (teams.size < teamsMax) teams.add(team)
+    }
+    return E.right({ ...taken.right, workloads, meant: workloads > 0 ? null : nearest(data.team, [...teams]) })
   }
 
   private async ofWorkload(type: keyof typeof verbOf, workload: string, { actor, reason }: Orderer): Answer<Ordered> {

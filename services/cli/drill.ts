@@ -61,11 +61,16 @@ const registerOutcome = (
           const data = { modelFamily: family ?? null, outcome, team }
           const ordered = await fromDesk(desk.concludeDrill(data, orderer(reason)))
           const of = family === undefined ? '' : `, family ${family},`
-          return printOrdered(session, { ...data, ...ordered }, `The drill of ${team}${of} ${outcome}`)
+          const code = await printOrdered(session, { ...data, ...ordered }, `The drill of ${team}${of} ${outcome}`)
+          if (ordered.workloads === 0) session.note(unknownText(team, ordered.meant))
+          return code
         }),
       ),
     )
 }
+
+const unknownText = (team: string, meant: string | null): string =>
+  `No workload of a team ${team} waits or runs${meant === null ? '.' : `: did you mean ${meant}?`}`
 
 type Row = DrillRow & JsonObject
 

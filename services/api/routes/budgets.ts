@@ -9,7 +9,14 @@ import {
   type Reader,
 } from '../../../domain/kernel/document.ts'
 import { found } from '../../../domain/kernel/wording.ts'
-import { drillsSchema, positionSchema, prioSchema, shareSchema, whyPreemptedSchema } from '../budget-schemas.ts'
+import {
+  drillOrderedSchema,
+  drillsSchema,
+  positionSchema,
+  prioSchema,
+  shareSchema,
+  whyPreemptedSchema,
+} from '../budget-schemas.ts'
 import { orderedSchema } from '../schemas.ts'
 import {
   asOf,
@@ -138,7 +145,7 @@ export const budgetRoutes: ReadonlyArray<Route> = [
     summary: 'Says that work of a team was seen to go on from a checkpoint, or not to',
     query: noQuery,
     body: { types: { [jsonType]: objectSchema(drill) } },
-    answers: { 202: { description: 'Recorded', content: { [jsonType]: orderedSchema } } },
+    answers: { 202: { description: 'Recorded', content: { [jsonType]: drillOrderedSchema } } },
     errors: [409],
     answer: async (asked) => {
       const { family, outcome, team, ...by } = await objectIn(asked, drill)

@@ -175,6 +175,13 @@ describe('hold, release and drill', () => {
         validUntil: null,
       }),
     )
+    const misspelt = await ask('drill', 'pass', '--team', 'reserch')
+    expect(misspelt).toMatchObject({ code: 0, stdout: containing('The drill of reserch passed: recorded') })
+    expect(misspelt.stderr).toBe('No workload of a team reserch waits or runs: did you mean research?\n')
+    expect((await ask('drill', 'pass', '--team', 'nobody')).stderr).toBe(
+      'No workload of a team nobody waits or runs.\n',
+    )
+    expect((await ask('drill', 'pass', '--team', 'research')).stderr).toBe('')
     expect(await ask('drill', 'pass')).toMatchObject({ code: 2, stderr: containing('--team') })
   })
 })
