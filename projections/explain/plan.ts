@@ -2,6 +2,7 @@ import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import { submissionOf } from '../../domain/planner/submission.ts'
 import { dryRun, type DryRun } from '../../domain/planner/dry-run.ts'
+import { sharingOf, type AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { durationText, gpusText, instantText, leaseText, needText, type Need } from './wording.ts'
 
@@ -21,7 +22,7 @@ export const planOf = (cell: Cell, intent: WorkloadIntent): PlanAnswer => {
   return {
     workload: intent.name,
     ...plan,
-    notes: notesOn(intent, plan),
+    notes: notesOn(intent, plan, cell.policy),
     queue: intent.queue,
     at: cell.now,
     need: { devices, memoryMib, milli },
@@ -31,21 +32,32 @@ export const planOf = (cell: Cell, intent: WorkloadIntent): PlanAnswer => {
 /** Whether the fleet could never run it, or it would not be taken at all. */
 export const isTurnedDown = ({ outcome }: PlanAnswer): boolean => outcome === 'refused' || outcome === 'not taken'
 
-const notesOn = (intent: WorkloadIntent, plan: DryRun): ReadonlyArray<string> => {
-  const { budget, deadline, elasticity, expectedDurationMs, modelFamily, preemption, substitutable } = intent
-  const idle = [
-    ...(budget === null ? [] : ['budget']),
-    ...(modelFamily === null ? [] : ['modelFamily']),
-    ...(substitutable.length === 0 ? [] : ['substitutable']),
-    ...(elasticity === null ? [] : ['elasticity']),
-    ...(preemption.tolerated ? ['preemption'] : []),
-  ]
+const notesOn = (intent: WorkloadIntent, plan: DryRun, policy: AllocationPolicy | null): ReadonlyArray<string> => {
+  const { deadline, expectedDurationMs } = intent
+  const idle = undecided(intent, policy)
   const notes = idle.length === 0 ? [] : [`recorded, and not decided by yet: ${idle.join(', ')}`]
   const startAt = 'startAt' in plan ? plan.startAt : null
   const endAt = startAt === null ? null : startAt + (expectedDurationMs ?? 0)
   if (deadline !== null && endAt !== null && endAt > deadline)
     notes.push(`too late for its deadline ${instantText(deadline)}, by ${durationText(endAt - deadline)}`)
   return notes
+}
+
+/** Members that the intent states and that change no decision under this policy. */
+const undecided = (intent: WorkloadIntent, policy: AllocationPolicy | null): ReadonlyArray<string> => {
+  const sharing = policy === null ? 'queues' : sharingOf(policy)
+  const paid = sharing !== 'queues' && sharing !== 'kueue'
+  const evicts = sharing === 'budgets' || sharing === 'kueue'
+  // Headroom parts what may be evicted from what may not, where nobody is evicted, too.
+  const parted = evicts || (paid && policy?.headroom !== undefined)
+  return [
+    ...(intent.budget === null || paid ? [] : ['budget']),
+    ...(intent.modelFamily === null ? [] : [parted ? 'modelFamily (but for drills)' : 'modelFamily']),
+    ...(intent.substitutable.length === 0 ? [] : ['substitutable']),
+    ...(intent.elasticity === null || evicts ? [] : ['elasticity']),
+    ...(!intent.preemption.tolerated || parted ? [] : ['preemption']),
+    ...(intent.deadline === null ? [] : ['deadline']),
+  ]
 }
 
 /** The answer for the person who asked, line by line. */

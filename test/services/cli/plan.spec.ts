@@ -51,7 +51,7 @@ describe('plan', () => {
     const { stdout } = await planned(
       '{ preferred: { count: 8 }, substitutable: [{ accelerator: a100, count: 4 }], deadline: "1970-01-01T00:01:00Z" }',
     )
-    expect(stdout).toMatch(/recorded, and not decided by yet: substitutable\n/)
+    expect(stdout).toMatch(/recorded, and not decided by yet: substitutable, deadline\n/)
     expect(stdout).toMatch(/too late for its deadline day 0 00:01:00, by 1 min 40 s\n/)
   })
 
