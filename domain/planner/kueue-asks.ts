@@ -174,7 +174,7 @@ export class KueueAsks {
     if (known?.registrations === registrations) return known.flavors
     const flavors = new Set(
       this.flavorsOf(workload).filter((name) => {
-        const hasNodes = this.modelsOf(name).length > 0 || name === this.unnamed(workload)
+        const hasNodes = this.modelsOf(name).length > 0 || (name === this.unnamed(workload) && this.hasUnnamed())
         return hasNodes && this.cell.verdict(this.shapeOf(workload, name, ask.podSets[0]!.minCount)).holds
       }),
     )
@@ -194,6 +194,11 @@ export class KueueAsks {
   /** Devices of nodes that say no model count as the first accelerator that will do. */
   private unnamed(workload: Workload): string | null {
     return this.flavorsOf(workload)[0] ?? null
+  }
+
+  /** Some node is of no accelerator that the policy knows. */
+  private hasUnnamed(): boolean {
+    return this.cell.fleet.nodes.some(({ model }) => this.books.units.accelerator(model) === null)
   }
 
   /** Models of the accelerator that the request accepts and nodes have; null: none, or all that it accepts. */

@@ -25,6 +25,8 @@ export const reasonText = (why: Waiting): string => {
       const first = why.behind === null ? 'another' : why.behind
       return `${first} goes first. It needs ${needs}${counted ? `; ${places}` : ''}.`
     }
+    case 'NoMatchingAccelerator':
+      return `it needs ${needs}; queue ${why.queue} has quota for ${why.quotaFor.join(' and ')} only, and the fleet has none that could hold it.`
     case 'Misconfigured':
       return misconfiguredText(why)
     case null:

@@ -72,6 +72,8 @@ export type Why = {
       readonly hints: ReadonlyArray<Hint>
       /** Of one that is `Misconfigured`, while the policy still lacks it. */
       readonly misnamed: Misnamed | null
+      /** Accelerators that its queue has quota for, where the fleet has none of them for it. */
+      readonly quotaFor: ReadonlyArray<string>
     } & Grounds)
   | {
       readonly state: 'running'
@@ -210,11 +212,15 @@ const waiting = (cell: Cell, workload: Workload, projection: Projection | undefi
     freeMilli: cell.fleet.freeFor(shape),
     largestMilli: largestMilliFor(cell.fleet, shape),
     ...whenOf(cell, workload, projection),
+    quotaFor: code === 'NoMatchingAccelerator' ? quotaFor(cell, workload) : [],
     misnamed: code === 'Misconfigured' ? misnamedBy(cell, workload) : null,
     hints: projection === undefined ? hintsOf(cell, workload) : [],
     ...(groundsOf(cell, workload) ?? noGrounds),
   }
 }
+
+const quotaFor = ({ policy }: Cell, { queue }: Workload): ReadonlyArray<string> =>
+  policy?.queues[queue.index]?.quotas?.map(({ accelerator }) => accelerator) ?? []
 
 /** Who goes first in its part of its leaf, or in its queue where no books are kept. */
 const aheadIn = ({ books, now, policy }: Cell, workload: Workload): Ahead => {

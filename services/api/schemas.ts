@@ -93,6 +93,7 @@ export const whySchema = variants(
     aheadCount: whole,
     ...grounds,
     keptFor: list(text),
+    quotaFor: list(text),
     freeMilli: whole,
     largestMilli: whole,
     projectedFrom: nullable(instant),

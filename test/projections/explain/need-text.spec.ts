@@ -58,6 +58,7 @@ const waiting = {
   projectedAfter: [],
   misnamed: null,
   keptFor: [],
+  quotaFor: [],
 } satisfies Why
 const reasonOf = (why: Partial<typeof waiting> | { code: 'BehindInQueue' }) =>
   whyText({ ...waiting, ...why }).split('\n')[1]
