@@ -1,7 +1,7 @@
 import type { Hint } from '../../domain/planner/hint.ts'
 import type { NextTurn } from '../../domain/planner/next-turn.ts'
 import { mendText, reasonText } from './reason-text.ts'
-import { durationText, instantText, leaseText, wrapped } from './wording.ts'
+import { amountText, durationText, instantText, leaseText, wrapped } from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -112,8 +112,20 @@ export const turnText = ({ at, because, workload }: NextTurn, now: number): stri
   return `by ${instantText(at)} (in ${durationText(Math.max(0, at - now))}), ${when[because]}.`
 }
 
+/** Whatever ends: it asks for more than it could have alone; null: nothing of the kind is known. */
+const neverText = ({ budget, code, compared, needMilli, queue }: Waiting): string | null => {
+  const { available = 0, capMilli = 0 } = compared
+  if (code === 'OverQueueLimit' && needMilli > capMilli && capMilli > 0)
+    return `the cap is ${amountText(capMilli)}, and it needs ${amountText(needMilli)}`
+  if (code !== 'ExceedsMaxQuota') return null
+  return `the quota of queue ${queue} is too small for it${budget === null ? `, ${amountText(available)} at best` : ''}`
+}
+
 const projectionText = (why: Waiting): string => {
   const { at, code, projectedStartAt, projection } = why
+  if (code === 'OnHold') return 'not before it is released.'
+  const never = neverText(why)
+  if (never !== null) return `never under this policy: ${never}.`
   if (projection === 'its place is kept')
     return `by ${instantText(projectedStartAt!)} at the latest, if those in its place leave as asked.`
   if (projection === 'by history') return bandText(why)
@@ -121,7 +133,8 @@ const projectionText = (why: Waiting): string => {
     return `${instantText(projectedStartAt)} (in ${durationText(projectedStartAt - at)})${placeText(why)}, if all ends as expected and nothing new comes in.`
   if (!decides(why)) return 'not known: nothing is decided here.'
   if (code === 'Misconfigured') return mendText(why)
-  if (code === 'OnHold') return 'not before it is released.'
+  if (code === 'NoMatchingAccelerator')
+    return `not before the fleet has ${why.quotaFor.join(' or ')} for it, or its queue has quota for what the fleet has.`
   if (projection === 'too few waits') return 'not known: too few of its kind have waited and started here to tell.'
   if (projection === 'too much waits') return 'not known: too much waits to play it through for one question.'
   return projection === 'looked too far ahead'

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
 import { whyText } from '../../../projections/explain/why-text.ts'
 import { whyOf } from '../../../projections/explain/why.ts'
-import type { CellLife } from '../../support/cell-life.ts'
+import type { EpochMs } from '../../../domain/kernel/units.ts'
+import { defaultCaps } from '../../../domain/policy/contract-policy.ts'
+import { budgetPolicy, CellLife, minutes } from '../../support/cell-life.ts'
 import { devices, kueuePolicy, lifeOf, queue } from '../../domain/planner/kueue/kueue-life.ts'
 
 const toldOf = (life: CellLife, workload: string): string =>
@@ -25,4 +27,41 @@ it('should say what quota comes to at best of what can never start', () => {
   expect(toldOf(life, 'huge')).toContain(
     'ExceedsMaxQuota: it asks for 6 GPUs; queue a could never use that many, whatever others hold (at most 5).',
   )
+})
+
+it('should say of what needs more than a quota ever comes to, or than a cap, that it never starts', () => {
+  const life = lifeOf(kueuePolicy([queue('a', 3), queue('b', 2)]), 8)
+  life.submit('huge', 6, { queue: 'a', class: 'middle' }).tick()
+  expect(toldOf(life, 'huge')).toContain(
+    'Projected never under this policy: the quota of queue a is too small for it, 5 at best.',
+  )
+  const capped = new CellLife().policy(budgetPolicy({ a: 1 }, { caps: { ...defaultCaps, perTeamMilli: 2000 } }))
+  capped.nodes(1, 8).submit('wide', 3, { budget: 'a' }).submit('one', 1, { budget: 'a' }).tick()
+  expect(toldOf(capped, 'wide')).toContain('Projected never under this policy: the cap is 2, and it needs 3.')
+  capped.submit('two', 2, { budget: 'a' }).tick()
+  expect(capped.reason('two')).toBe('OverQueueLimit')
+  expect(toldOf(capped, 'two')).not.toContain('never')
+})
+
+it('should say of one on hold that it starts when it is released, whatever was known of its start', () => {
+  const life = lifeOf(kueuePolicy([queue('a', 3)]), 8)
+  life.submit('first', 3, { queue: 'a', class: 'middle', estimateMs: minutes(30) }).tick()
+  life.submit('second', 3, { queue: 'a', class: 'middle' }).tick()
+  life.tell({ type: 'HoldRequested', at: 0 as EpochMs, data: { actor: 'ann', reason: null, workload: 'second' } })
+  life.tick()
+  expect(toldOf(life, 'second')).toContain('Projected not before it is released.')
+})
+
+it('should say that the fleet has none of what the queue has quota for', () => {
+  const life = new CellLife().nodes(2, 8, 'a100').policy(kueuePolicy([queue('a', 8)]))
+  life.submit('none', 4, { queue: 'a', class: 'middle' }).tick()
+  expect(life.cell.workloads.get('none')!.hold).toMatchObject({
+    code: 'NoMatchingAccelerator',
+    rule: 'spec.queues[0].quotas',
+  })
+  expect(toldOf(life, 'none')).toContain(
+    'NoMatchingAccelerator: it needs 4 whole GPUs; queue a has quota for gpu only, and the fleet has none that could',
+  )
+  life.nodes(1, 8, 'gpu').tick()
+  expect(life.running).toEqual(['none'])
 })
