@@ -1,7 +1,8 @@
+import type { Claim } from '../../domain/planner/claim.ts'
 import type { Hint } from '../../domain/planner/hint.ts'
 import type { NextTurn } from '../../domain/planner/next-turn.ts'
 import { mendText, reasonText } from './reason-text.ts'
-import { amountText, durationText, instantText, leaseText, wrapped } from './wording.ts'
+import { amountText, durationText, gpusText, instantText, leaseText, wrapped } from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -135,11 +136,19 @@ const projectionText = (why: Waiting): string => {
   if (code === 'Misconfigured') return mendText(why)
   if (code === 'NoMatchingAccelerator')
     return `not before the fleet has ${why.quotaFor.join(' or ')} for it, or its queue has quota for what the fleet has.`
+  if (why.claim !== null) return claimText(why.claim, at)
   if (projection === 'too few waits') return 'not known: too few of its kind have waited and started here to tell.'
   if (projection === 'too much waits') return 'not known: too much waits to play it through for one question.'
   return projection === 'looked too far ahead'
     ? 'not known: too far ahead to say.'
     : 'not known: nothing that runs is expected to make room for it.'
+}
+
+const claimText = ({ at, lackingMilli, node }: Claim, now: number): string => {
+  const owed = `${node} is owed ${gpusText(lackingMilli)} that it does not hold`
+  return at > now
+    ? `not known; ${owed}, and takes that back when its debt reaches \`reclaimAfter\`: as things stand ${instantText(at)} (in ${durationText(at - now)}).`
+    : `not known; ${owed}, and takes that back as soon as those who hold it may leave: its debt has reached \`reclaimAfter\`.`
 }
 
 /** `2026-08-14 02:00:00 UTC (in 2 h); four of five such start between ... and ...` */

@@ -3,6 +3,7 @@ import type { Cell } from '../../domain/planner/cell.ts'
 import type { LeasePart } from '../../domain/planner/cell-event.ts'
 import type { CommandCause } from '../../domain/planner/command.ts'
 import { openCommand } from '../../domain/planner/open-commands.ts'
+import { claimOf, type Claim } from '../../domain/planner/claim.ts'
 import { groundsOf, noGrounds, type Grounds } from '../../domain/planner/grounds.ts'
 import { hintsOf, type Hint } from '../../domain/planner/hint.ts'
 import { aheadOf, LeafOrder, type Ahead } from '../../domain/planner/leaf-order.ts'
@@ -70,6 +71,8 @@ export type Why = {
       readonly projectedAfter: ReadonlyArray<string>
       /** What would start it now; none where nothing is known to, or too much runs and waits to try. */
       readonly hints: ReadonlyArray<Hint>
+      /** What its side is owed and may take back, now or later. */
+      readonly claim: Claim | null
       /** Of one that is `Misconfigured`, while the policy still lacks it. */
       readonly misnamed: Misnamed | null
       /** Accelerators that its queue has quota for, where the fleet has none of them for it. */
@@ -212,6 +215,7 @@ const waiting = (cell: Cell, workload: Workload, projection: Projection | undefi
     freeMilli: cell.fleet.freeFor(shape),
     largestMilli: largestMilliFor(cell.fleet, shape),
     ...whenOf(cell, workload, projection),
+    claim: code === 'OnHold' ? null : claimOf(cell, workload),
     quotaFor: code === 'NoMatchingAccelerator' ? quotaFor(cell, workload) : [],
     misnamed: code === 'Misconfigured' ? misnamedBy(cell, workload) : null,
     hints: projection === undefined ? hintsOf(cell, workload) : [],

@@ -94,6 +94,7 @@ export const whySchema = variants(
     ...grounds,
     keptFor: list(text),
     quotaFor: list(text),
+    claim: nullable(object({ node: text, lackingMilli: whole, at: instant })),
     freeMilli: whole,
     largestMilli: whole,
     projectedFrom: nullable(instant),

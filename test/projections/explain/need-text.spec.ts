@@ -59,6 +59,7 @@ const waiting = {
   misnamed: null,
   keptFor: [],
   quotaFor: [],
+  claim: null,
 } satisfies Why
 const reasonOf = (why: Partial<typeof waiting> | { code: 'BehindInQueue' }) =>
   whyText({ ...waiting, ...why }).split('\n')[1]
