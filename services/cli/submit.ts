@@ -1,8 +1,9 @@
 import { either as E } from 'fp-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
+import { reasonText } from '../../projections/explain/reason-text.ts'
 import { durationText, instantText } from '../../projections/explain/wording.ts'
 import { readIntentsFile } from '../../infra/yaml/intents.ts'
-import type { Submitted, WorkloadState } from '../api/desk.ts'
+import type { Desk, Submitted, WorkloadState } from '../api/desk.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes, type ExitCode } from './exit.ts'
@@ -35,15 +36,34 @@ export const registerSubmit: Register = (program, context) => {
         refuseFlags(faults)
         const read = await readIntentsFile(file)()
         if (E.isLeft(read)) throw fileFailed(read.left)
-        const submitted = await withDesk(session, { claims: 'submit' }, (desk) =>
-          fromDesk(desk.submit(read.right, orderer())),
-        )
+        const { submitted, unknown } = await withDesk(session, { claims: 'submit' }, async (desk) => {
+          const taken = await fromDesk(desk.submit(read.right, orderer()))
+          return { submitted: taken, unknown: await unknownTo(desk, taken) }
+        })
         await printSubmitted(session, submitted)
+        for (const text of unknown) session.note(text)
         if (wait === undefined)
           return submitted.some(({ state }) => state === 'refused') ? exitCodes.refused : exitCodes.done
         return follow(session, submitted, (seconds ?? waitMaxS) * 1000)
       }),
     )
+}
+
+/** Of many that name what the policy does not have, so many are told what that is. */
+const unknownMax = 20
+
+/** What each of them names that the policy does not have, and what was probably meant. */
+const unknownTo = async (desk: Desk, submitted: ReadonlyArray<Submitted>): Promise<ReadonlyArray<string>> => {
+  const misconfigured = submitted.filter(({ code, state }) => state === 'waiting' && code === 'Misconfigured')
+  const texts: string[] = []
+  for (const { workload } of misconfigured.slice(0, unknownMax)) {
+    const why = await desk.why(workload, null)()
+    // It may have been mended, or cancelled, since.
+    if (E.isRight(why) && why.right.state === 'waiting' && why.right.code === 'Misconfigured')
+      texts.push(`${workload} is Misconfigured: ${reasonText(why.right)}`)
+  }
+  const more = misconfigured.length - unknownMax
+  return more > 0 ? [...texts, `... and ${more} more: \`leasehold why WORKLOAD\` says of each.`] : texts
 }
 
 type SubmittedRow = Submitted & JsonObject

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { either as E } from 'fp-ts'
@@ -13,6 +13,7 @@ import { askHttp } from '../../../services/cli/http-request.ts'
 import { remoteDesk } from '../../../services/cli/remote-desk.ts'
 import { startSystem, type System } from '../../../services/main.ts'
 import { defaultScript } from '../../../services/schedulers/embedded/script.ts'
+import { run } from './terminal.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'remote-desk-'))
 const by = { actor: 'tester', reason: 'a test, with "quotes" & more?' }
@@ -109,6 +110,20 @@ describe('the desk of a running system', () => {
     const timeless = (value: unknown): unknown =>
       JSON.parse(JSON.stringify(value), (key, each: unknown) => (ofTheClock.has(key) && each !== null ? 0 : each))
     expect(timeless(await ask(remote)())).toEqual(timeless(await ask(system.desk)()))
+  })
+
+  it('should be told of a queue that the policy does not have, and which was probably meant', async () => {
+    const file = join(folder, 'misspelt.yaml')
+    const spec = 'spec: { queue: defualt, preferred: { count: 1 } }'
+    writeFileSync(file, `metadata: { name: misspelt, team: ranking }\n${spec}\n`)
+    const { code, stderr, stdout } = await run(['submit', file, '--data', folder])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^misspelt: waits \(Misconfigured\), /) as string,
+    })
+    expect(stderr).toContain('misspelt is Misconfigured: the policy has no queue defualt (did you mean default?).\n')
+    writeFileSync(file, `metadata: { name: right, team: ranking }\nspec: { preferred: { count: 1 } }\n`)
+    expect((await run(['submit', file, '--data', folder])).stderr).not.toContain('Misconfigured')
   })
 
   it('should say how it is', async () => {
