@@ -1,5 +1,5 @@
 import type { EpochMs } from '../kernel/units.ts'
-import type { Books } from './books.ts'
+import type { Account, Books } from './books.ts'
 import type { BudgetPass } from './budget-pass.ts'
 import type { WorkloadHeld } from './cell-event.ts'
 import { largestMilliFor } from './held.ts'
@@ -91,14 +91,17 @@ const keeperOf = (pass: BudgetPass, found: Block): Workload | null =>
  * was served most, and of equals the largest; null: none.
  */
 export const exhaustedNode = (books: Books, { account }: Workload): number | null => {
-  const { ledger } = books
   let most: number | null = null
-  for (const node of books.upwards(account!.node)) {
-    if (ledger.parent(node) < 0 || ledger.held(node) + account!.rate <= ledger.entitled(node)) continue
-    if (!ledger.servedFully(node)) continue
-    if (most === null || ledger.compareServed(node, most) >= 0) most = node
-  }
+  for (const node of exhaustedNodes(books, account!))
+    if (most === null || books.ledger.compareServed(node, most) >= 0) most = node
   return most
+}
+
+/** All of its sides of which that is so, nearest first. */
+export const exhaustedNodes = (books: Books, { node: own, rate }: Account): ReadonlyArray<number> => {
+  const { ledger } = books
+  const isBeyond = (node: number) => ledger.parent(node) >= 0 && ledger.held(node) + rate > ledger.entitled(node)
+  return books.upwards(own).filter((node) => isBeyond(node) && ledger.servedFully(node))
 }
 
 const exhausted = (pass: BudgetPass, workload: Workload): Block | null => {

@@ -1,7 +1,7 @@
 import { assert } from '../kernel/decider.ts'
 import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { Books } from './books.ts'
-import { exhaustedNode } from './budget-held.ts'
+import { exhaustedNode, exhaustedNodes } from './budget-held.ts'
 import type { Cell } from './cell.ts'
 import { quotaShortage } from './kueue-block.ts'
 import type { KueueBooks } from './kueue-books.ts'
@@ -135,12 +135,13 @@ class GroundsNow {
     const { account } = this.workload
     // It was said some time ago, and need not hold at this very instant: the numbers are told all the same.
     const node = exhaustedNode(this.books, this.workload) ?? this.books.ledger.parent(account!.node)
+    const spent = exhaustedNodes(this.books, account!)
     const own = nodeStanding(this.books, node)
     const { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH } = own
     return {
       ...this.named({ compared: { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH } }, []),
       own,
-      nextTurn: new NextTurns(this.cell, this.books).of(node, account!.rate),
+      nextTurn: new NextTurns(this.cell, this.books).ofAll(spent.length > 0 ? spent : [node], account!.rate),
     }
   }
 

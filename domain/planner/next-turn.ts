@@ -26,15 +26,28 @@ export class NextTurns {
   }
 
   /**
-   * Where the node is behind: the earliest of a protected window that ends beside it, a place that is kept for it, and an
-   * expected end of anything. Where it is not: the earliest expected ends of its own after which it would hold `rate`
-   * more within what it is entitled to. Null: nothing of that is known.
+   * Where the node is behind, and holds nothing or would hold `rate` more within what it is entitled to: the earliest of a protected window
+   * that ends beside it, a place that is kept for it, and an expected end of anything. Else the earliest expected ends of
+   * its own after which it would. Null: nothing of that is known.
    */
   of(node: number, rate: number): NextTurn | null {
     const { ledger } = this.books
-    if (!ledger.isBehind(node)) return this.ownEnd(node, rate)
+    const isWithin = ledger.held(node) + rate <= ledger.entitled(node)
+    // What holds nothing is let have one, however large.
+    if (!ledger.isBehind(node) || (!isWithin && ledger.held(node) > 0)) return this.ownEnd(node, rate)
     const parent = ledger.parent(node)
     return earliest([this.place(node), this.soonestEnd(), parent < 0 ? null : this.window(parent)])
+  }
+
+  /** When all of these nodes have had theirs. Null: of one of them nothing is known. */
+  ofAll(nodes: ReadonlyArray<number>, rate: number): NextTurn | null {
+    let last: NextTurn | null = null
+    for (const node of nodes) {
+      const turn = this.of(node, rate)
+      if (turn === null) return null
+      if (last === null || turn.at > last.at) last = turn
+    }
+    return last
   }
 
   /** First to end of those that run at children of `parent` which hold more than they are entitled to. */
