@@ -16,7 +16,7 @@ export const shareLines = (of: ShareNode, { at, windowHours }: ShareAnswer): Rea
     `  held       ${gpuHoursText(of.heldMilliUnitH)}: ${delivered}`,
     `  debt       ${gpuHoursText(of.debtMilliUnitH)}: owed less charged, where that is more than nothing`,
     `  credit     ${gpuHoursText(of.creditMilliUnitH)}: what it left unused, for when there is more than anybody is owed`,
-    `${of.waiting === 0 ? 'Nothing waits' : `${of.waiting} ${of.waiting === 1 ? 'workload waits' : 'workloads wait'}`} there. ${turnText(of, at)}`,
+    `${of.waiting === 0 ? 'Nothing waits' : `${of.waiting} ${of.waiting === 1 ? 'workload waits' : 'workloads wait'}`} there.${turnText(of, at)}`,
     `Owner: ${of.owner ?? 'not stated'}. Review by: ${of.reviewDate ?? 'not stated'}.`,
   ]
 }
@@ -28,11 +28,11 @@ const standingText = ({ owedMilli, standing }: ShareNode): string => {
 
 const turnText = ({ nextTurn, waiting }: ShareNode, at: number): string => {
   if (waiting === 0) return ''
-  if (nextTurn === null) return 'When its next turn is, is not known.'
+  if (nextTurn === null) return ' When its next turn is, is not known.'
   const when = {
     'protected-window': `the protected window of ${nextTurn.workload} ends`,
     reservation: `the place that is kept for ${nextTurn.workload} is due`,
     'expected-end': `${nextTurn.workload} is expected to end`,
   }
-  return `Next turn: ${instantText(nextTurn.at)} (in ${durationText(Math.max(0, nextTurn.at - at))}), when ${when[nextTurn.because]}.`
+  return ` Next turn: ${instantText(nextTurn.at)} (in ${durationText(Math.max(0, nextTurn.at - at))}), when ${when[nextTurn.because]}.`
 }

@@ -1,11 +1,11 @@
 import { shareLines } from '../../projections/explain/share-text.ts'
 import type { ShareAnswer, ShareNode } from '../../projections/explain/share.ts'
-import { amountText, durationText, gpuHoursText, instantText } from '../../projections/explain/wording.ts'
+import { amountText, durationText, gpuHoursText, instantText, wrapped } from '../../projections/explain/wording.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
-import { renderRows, terminalSafe, type Column, type JsonObject } from './output.ts'
+import { fitsTable, renderRows, terminalSafe, type Column, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { addWatchFlag, watched, type WatchFlag } from './watch.ts'
@@ -42,12 +42,26 @@ const rowsOf = ({ nodes }: ShareAnswer) => nodes as unknown as ReadonlyArray<Row
 const printTable = async (session: Session, answer: ShareAnswer, isOne: boolean): Promise<void> => {
   const { style } = session
   const rows = rowsOf(answer)
-  if (isOne) await session.write(`${shareLines(rows[0]!, answer).map(terminalSafe).join('\n')}\n`)
+  const all = columnsAt(answer.at)
+  // In words, and in every other format, the credit is told too.
+  const shown = fitsTable(rows, all, style) ? all : all.filter(({ name }) => name !== 'credit')
+  if (isOne) {
+    const lines = shareLines(rows[0]!, answer).map((line) => folded(terminalSafe(line), style.width))
+    await session.write(`${lines.join('\n')}\n`)
+  }
   if (isOne && rows.length > 1) await session.write('\n')
-  if (!isOne || rows.length > 1) await session.write(renderRows(rows, columnsAt(answer.at), style))
+  if (!isOne || rows.length > 1) await session.write(renderRows(rows, shown, style))
   const owned = rows.filter(({ owner, reviewDate }) => owner !== null || reviewDate !== null)
   if (!isOne && owned.length > 0) await session.write(`\n${renderRows(owned, ownerColumns, style)}`)
   session.note(`As of ${instantText(answer.at)}; GPU-hours over the last ${answer.windowHours} hours and the open one.`)
+}
+
+/** A line, broken where it is too long; what goes on stands below its text. */
+const folded = (line: string, width: number): string => {
+  if (line.length <= width) return line
+  const margin = /^( {2}\S+ +)?/.exec(line)![0]
+  const below = ' '.repeat(margin.length === 0 ? 2 : margin.length)
+  return margin + wrapped(line.slice(margin.length), width - below.length, 0).replaceAll('\n', `\n${below}`)
 }
 
 const indented = ({ depth, kind, node }: ShareNode): string =>

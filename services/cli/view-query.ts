@@ -4,7 +4,7 @@ import type { QueryResult } from '../../domain/ports/views.ts'
 import { durationText, instantText } from '../../projections/explain/wording.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
-import type { Column, JsonObject } from './output.ts'
+import { fitsTable, renderRecords, type Column, type JsonObject } from './output.ts'
 import { printQuery } from './query-table.ts'
 import { verb, type Context, type Session } from './session.ts'
 import { addQueryFlags, askViews, queryLimits, type QueryFlags } from './sql.ts'
@@ -30,13 +30,23 @@ export const answerQuery = <Flags extends QueryFlags>(
       const sql = query.sql(session, flags)
       return watched(session, flags.watch, async (drawn) => {
         const found = await askViews(drawn, query.claims, sql, limits)
-        if (drawn.style.format === 'table') await drawn.printRows<JsonObject>(objectsOf(found), query.columns(flags))
+        if (drawn.style.format === 'table') await printTable(drawn, objectsOf(found), query.columns(flags))
         else await printQuery(drawn, found)
         if (drawn.style.format === 'table' && found.rows.length === 0) drawn.note('The views have no rows for that.')
         return exitCodes.done
       })
     }),
   )
+
+/** One row that is too long for a line is told figure by figure. */
+const printTable = (
+  { printRows, style, write }: Session,
+  rows: ReadonlyArray<JsonObject>,
+  columns: ReadonlyArray<Column<JsonObject>>,
+): Promise<void> =>
+  rows.length === 1 && !fitsTable(rows, columns, style)
+    ? write(renderRecords(rows, columns, style))
+    : printRows<JsonObject>(rows, columns)
 
 const objectsOf = ({ columns, rows }: QueryResult): ReadonlyArray<JsonObject> =>
   rows.map((row) => Object.fromEntries(columns.map(({ name }, i) => [name, row[i] ?? null])))
