@@ -38,10 +38,10 @@ export const gpusText = (milli: number): string => {
   return `${gpus.toLocaleString('en-US', { maximumFractionDigits: 3 })} ${gpus === 1 ? 'GPU' : 'GPUs'}`
 }
 
-/** Thousandths of unit-hours as GPU-hours of the reference class: `746`, `7.67`. */
+/** Thousandths of unit-hours as GPU-hours of the reference class: `746`, `16.58`, `7.667`. */
 export const gpuHoursText = (milliUnitH: number): string => {
   const hours = milliUnitH / wholeGpu
-  return hours.toLocaleString('en-US', { maximumFractionDigits: hours < 100 ? 2 : 0 })
+  return hours.toLocaleString('en-US', { maximumFractionDigits: hours < 10 ? 3 : hours < 100 ? 2 : 0 })
 }
 
 /** To three digits behind the point: `1.022`. */
@@ -82,6 +82,7 @@ export const wrapped = (text: string, width: number, indent: number): string => 
 
 /** `on node-0001: device 0, 250 thousandths of it` */
 export const leaseText = ({ node, devices, milli }: LeasePart): string => {
-  const taken = devices.length === 0 ? 'CPU and memory' : `device ${devices.join(', ')}`
+  const taken =
+    devices.length === 0 ? 'CPU and memory' : `${devices.length === 1 ? 'device' : 'devices'} ${devices.join(', ')}`
   return `on ${node}: ${taken}${milli > 0 && milli < wholeGpu ? `, ${milli} thousandths of it` : ''}`
 }

@@ -85,7 +85,7 @@ describe('share', () => {
     expect(code).toBe(0)
     for (const line of linesOf(stdout)) expect(line.length).toBeLessThanOrEqual(100)
     expect(stdout).toMatch(/^NODE +SHARE +HOLDS +CHARGED +GOT +DEBT +CREDIT +STANDS +NEXT TURN$/m)
-    expect(stdout).toMatch(/^ {2}product +40 +8 of 8 +[\d.]+ of 24 +94\.4 % +1\.33 +192 +even/m)
+    expect(stdout).toMatch(/^ {2}product +40 +8 of 8 +[\d.]+ of 24 +94\.4 % +1\.333 +192 +even/m)
     expect(stdout).toMatch(/^product +Paula <paula@example\.org> +2027-12-31$/m)
     expect(stderr).toMatch(/GPU-hours over the last 167 hours and the open one\./)
   })
@@ -97,7 +97,12 @@ describe('share', () => {
         { node: 'product/unknown', kind: 'person' },
       ],
     })
-    const told = flat((await ask('share', 'product', ...at)).stdout)
+    const said = (await ask('share', 'product', ...at)).stdout
+    for (const line of linesOf(said)) expect(line).toMatch(/^.{0,99}\S$/)
+    for (const line of linesOf((await ask('share', 'research', ...at)).stdout)) expect(line).toMatch(/^.{0,99}\S$/)
+    const narrow = await run(['share', 'research', ...at, ...data], { columns: 90, environment: { NO_COLOR: '1' } })
+    expect(linesOf(narrow.stdout).filter((line) => line.length > 90)).toEqual([])
+    const told = flat(said)
     expect(told).toContain('product has a share of 40, now 8 GPUs. It holds 8 GPUs.')
     expect(told).toContain('94.4 % of what it was owed was delivered')
     expect(await ask('share', 'prodct', ...at)).toMatchObject({ code: 1, stderr: containing('did you mean product?') })
