@@ -6,6 +6,9 @@ import { noteUnknown } from './quota-rules.ts'
 
 /** What names a budget that is not there, and what a budget may not be; paths begin below `spec`. */
 export const noteBudgetFaults = (policy: Rough<AllocationPolicy>, notes: Notes): void => {
+  const { sharing } = policy
+  if ((sharing === 'fair-tree' || sharing === 'drf') && policy.budgets === undefined)
+    notes.add('serves by the shares of the budget tree, and there is none', 'add spec.budgets', 'sharing')
   const placed = placedBudgets(policy.budgets)
   const known = new Set(placed.map(({ path }) => path))
   const inner = new Set(placed.flatMap(({ parent }) => (parent === null ? [] : [parent])))

@@ -36,10 +36,6 @@ const unbound = (policy: AllocationPolicy): ReadonlyArray<Warning> => {
         'budgets',
       ),
     )
-  if (policy.budgets === undefined && sharing === 'fair-tree')
-    warnings.push(
-      warning('ranks by the shares of the budget tree, and there is none', 'add spec.budgets', 'spec', 'sharing'),
-    )
   if (policy.sharing === undefined && policy.budgets === undefined && policy.contract !== undefined)
     warnings.push(
       warning(

@@ -263,7 +263,8 @@ export const anyWholePolicy: fc.Arbitrary<AllocationPolicy> = fc
       reviewDate: orNull(day),
     }),
   })
-  .chain(({ basic, budgets, cohorts, kueue, sharing, stated }) => {
+  .chain(({ basic, budgets, cohorts, kueue, sharing: drawn, stated }) => {
+    const sharing = budgets === undefined && drawn !== 'kueue' ? 'budgets' : drawn
     const { all, leaves } = pathsOf(budgets?.tree ?? [])
     const some = <A>(values: ReadonlyArray<A> | undefined) => fc.constantFrom(undefined, ...(values ?? []))
     const kueued = sharing === 'kueue' ? kueue : null

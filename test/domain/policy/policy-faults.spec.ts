@@ -210,6 +210,11 @@ describe('budgets', () => {
       { budgets: { tree: [{ name: 'a', share: 1, persons: { ann: 2 }, children: [{ name: 'b', share: 1 }] }] } },
       ['spec.budgets.tree[0].persons: are persons of what has projects'],
     ],
+    [
+      'a sharing by a tree that is missing',
+      { sharing: 'drf' },
+      ['spec.sharing: serves by the shares of the budget tree, and there is none'],
+    ],
     ['a window that is too short', { budgets: { window: '90m', tree } }, ['spec.budgets.window: 1h30m is below 2h']],
     [
       'a window of broken hours',

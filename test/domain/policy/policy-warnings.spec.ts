@@ -126,11 +126,6 @@ describe('sharing', () => {
       ['spec.budgets: decides nothing where spec.sharing is kueue: quota does'],
     ],
     [
-      'a tree of shares that is missing',
-      { sharing: 'fair-tree' },
-      ['spec.sharing: ranks by the shares of the budget tree, and there is none'],
-    ],
-    [
       'protection where nobody is evicted',
       { contract: { minRuntimeMax: '1h' } },
       ['spec.contract: promises protection from eviction, and nobody is evicted: there is no budget tree'],
