@@ -16,7 +16,6 @@ export const budgetWarnings = ({ policy, supply, today }: Warnable): ReadonlyArr
     ...placed.flatMap((each) => ownerWarnings(each, today)),
     ...queueWarnings(policy, placed),
     ...floorWarnings(policy, placed),
-    ...undrilledWarnings(policy, placed, today),
     ...(supply === null ? [] : shareWarnings(policy, placed, supply)),
   ]
 }
@@ -93,39 +92,6 @@ const floorWarnings = (policy: AllocationPolicy, placed: ReadonlyArray<Placed>):
           ),
         ]
   })
-}
-
-/** Reserves that stay idle while work of their class waits, because its program has all that it is entitled to. */
-const undrilledWarnings = (
-  policy: AllocationPolicy,
-  placed: ReadonlyArray<Placed>,
-  today: string,
-): ReadonlyArray<Warning> => {
-  const { classes = [], exceptions = [] } = policy
-  const lifted = new Set(
-    exceptions.flatMap(({ allows, expires, subject }) =>
-      allows.kind === 'non-preemptible-over-entitlement' &&
-      subject.kind === 'budget' &&
-      (expires === null || expires > today)
-        ? [subject.name]
-        : [],
-    ),
-  )
-  const programs = placed.filter(({ level }) => level === 1)
-  // A single program is entitled to all there is.
-  if (sharingOf(policy) !== 'budgets' || programs.length < 2 || programs.every(({ path }) => lifted.has(path)))
-    return []
-  return classes.flatMap(({ name, reserveDevices }, i) =>
-    reserveDevices === 0
-      ? []
-      : [
-          warning(
-            `keeps devices free and lifts no entitlement: ${name} that may not be evicted waits beyond its program's`,
-            `let ${name} jobs tolerate preemption, with a drill, to use the reserve beyond it`,
-            ...['spec', 'classes', i, 'reserve'],
-          ),
-        ],
-  )
 }
 
 const shareWarnings = (

@@ -29,12 +29,8 @@ const led = [
   { name: 'b', budget: 'b' },
 ]
 const debug = { name: 'debug', reserve: 1 }
-/** With them a reserve is open to all work of its class. */
-const allows = { kind: 'non-preemptible-over-entitlement' }
-const lift = { allows, owner: 'Ann', reason: 'The launch.', expires: '2027-06-01' }
-const exceptions = led.map(({ name }) => ({ ...lift, name, subject: { kind: 'budget', name } }))
 /** Budgets that there is nothing to say of. */
-const budgets = { budgets: { tree }, queues: led, classes: [debug], exceptions }
+const budgets = { budgets: { tree }, queues: led, classes: [debug] }
 
 it('should say nothing of what surprises nobody', () => {
   expect(warned({})).toEqual([])
@@ -272,6 +268,13 @@ describe('budgets', () => {
     ])
     expect(warned(withTree(parted(6.5), { queues }))).toEqual([])
   })
+  it('should be larger than what a class is kept', () => {
+    const spec = withTree(tree, { classes: [{ name: 'debug', reserve: 4 }] })
+    expect(warned(spec, nodes(1, 'h100'))).toEqual([
+      'spec.classes[0].reserve: is larger than the share of a, 3.2 units: debug has more than a program',
+    ])
+    expect(warned(spec, nodes(2, 'h100'))).toEqual([])
+  })
 })
 
 describe('contract', () => {
@@ -328,13 +331,7 @@ describe('contract', () => {
     expect(warned({ exceptions: excepting(cap(8)) })).toEqual([
       'spec.exceptions[0].allows.devices: lifts nothing: t has no cap',
     ])
-    expect(
-      warned({
-        ...budgets,
-        classes: [{ name: 'training' }],
-        exceptions: excepting(cap(8, { kind: 'budget', name: 'a' })),
-      }),
-    ).toHaveLength(1)
+    expect(warned({ ...budgets, exceptions: excepting(cap(8, { kind: 'budget', name: 'a' })) })).toHaveLength(1)
   })
   it('should warn of room that nobody uses, and of unusual room', () => {
     expect(warned({ headroom: { percent: 15, lent: false } })).toEqual([
