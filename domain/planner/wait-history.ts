@@ -1,5 +1,5 @@
-/** Waits of one kind that are remembered; older ones are forgotten first. */
-const keptMax = 256
+import { RecentByKind } from './recent-values.ts'
+
 /** Of a kind, to be asked; else a coarser one is. */
 const enough = 24
 /** Starts of one leaf by which its pace is told. */
@@ -11,12 +11,6 @@ const million = 1_000_000
 const outside = 100_000
 /** By so much the levels move with each wait that is scored. */
 const step = 3_000
-
-interface Kept {
-  /** In order of the starts that ended them. */
-  readonly recent: number[]
-  readonly sorted: number[]
-}
 
 /** Millionths; below 0 and above a million the band goes beyond all that is remembered. */
 interface Levels {
@@ -38,7 +32,7 @@ export interface WaitBand {
  * @see Gibbs and Candès, Adaptive Conformal Inference Under Distribution Shift, NeurIPS 2021, (2)
  */
 export class WaitHistory {
-  private readonly byKind = new Map<string, Kept>()
+  private readonly kept = new RecentByKind()
   private readonly levels = new Map<string, Levels>()
   private readonly starts = new Map<string, number[]>()
 
@@ -60,7 +54,7 @@ export class WaitHistory {
 
   /** @param kinds from fine to coarse; null: too few of any are remembered */
   band(kinds: ReadonlyArray<string>, levelsOf: string, reach: Reach): WaitBand | null {
-    const kept = kinds.map((kind) => this.byKind.get(kind)).find((each) => (each?.sorted.length ?? 0) >= enough)
+    const kept = kinds.map((kind) => this.kept.of(kind)).find((each) => (each?.sorted.length ?? 0) >= enough)
     if (kept === undefined) return null
     const { sorted } = kept
     const { low, high } = this.levels.get(levelsOf) ?? startOf(reach)
@@ -73,7 +67,7 @@ export class WaitHistory {
 
   /** A wait has ended, after so many thousandths of what was expected. */
   add(kinds: ReadonlyArray<string>, ratio: number): void {
-    for (const kind of kinds) this.keep(kind, ratio)
+    for (const kind of kinds) this.kept.add(kind, ratio)
   }
 
   /** A band that was told was met, or missed on one side. */
@@ -87,26 +81,16 @@ export class WaitHistory {
 
   toJSON() {
     return {
-      kinds: [...this.byKind].map(([kind, { recent }]) => [kind, recent] as const),
+      kinds: this.kept.toJSON(),
       levels: [...this.levels].map(([kind, { high, low }]) => [kind, { high, low }] as const),
       starts: [...this.starts],
     }
   }
 
   restore({ kinds, levels, starts }: WaitHistorySnapshot): void {
-    for (const [kind, recent] of kinds) for (const ratio of recent) this.keep(kind, ratio)
+    this.kept.restore(kinds)
     for (const [kind, level] of levels) this.levels.set(kind, { ...level })
     for (const [leaf, list] of starts) this.starts.set(leaf, [...list])
-  }
-
-  private keep(kind: string, ratio: number): void {
-    let kept = this.byKind.get(kind)
-    if (kept === undefined) this.byKind.set(kind, (kept = { recent: [], sorted: [] }))
-    kept.recent.push(ratio)
-    kept.sorted.splice(placeOf(kept.sorted, ratio), 0, ratio)
-    if (kept.recent.length <= keptMax) return
-    const oldest = kept.recent.shift()!
-    kept.sorted.splice(placeOf(kept.sorted, oldest), 1)
   }
 }
 
@@ -138,15 +122,3 @@ const beyond = (ratio: number, excess: number): number =>
 
 const between = ([least, most]: readonly [number, number], level: number): number =>
   Math.max(least, Math.min(most, level))
-
-/** The first place whose value is not below. */
-const placeOf = (sorted: ReadonlyArray<number>, value: number): number => {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
-}
