@@ -50,6 +50,9 @@ export class Fleet {
   deviceCount = 0
   /** GPU milli free on nodes and devices that take new work. */
   freeTotal = 0
+  /** GPU milli that nobody holds, on nodes and devices that take no new work. */
+  idleOutOfService = 0
+  private outMilli = new Int32Array(8)
   wholeTotal = 0
   /** The same by model; null: nodes whose devices any model's request may take. */
   private readonly freeByModel = new Map<string | null, number>()
@@ -160,6 +163,8 @@ export class Fleet {
     this.cpuFree.set(other.cpuFree)
     this.hostFree.set(other.hostFree)
     this.freeMilli.set(other.freeMilli)
+    this.outMilli.set(other.outMilli)
+    this.idleOutOfService = other.idleOutOfService
     this.wholeFree.set(other.wholeFree)
     this.version.set(other.version)
     this.deviceFree.set(other.deviceFree)
@@ -197,16 +202,20 @@ export class Fleet {
     const end = first + this.nodes[node]!.devices
     const ready = this.health[node] === 'ready'
     let free = 0
+    let unheld = 0
     let whole = 0
     let largest = 0
     for (let device = first; device < end; device++) {
-      if (this.deviceHealth[device] !== 0) continue
       const milli = this.deviceFree[device]!
+      unheld += milli
+      if (this.deviceHealth[device] !== 0) continue
       free += milli
       if (milli === wholeGpu) whole++
       if (milli > largest) largest = milli
     }
     if (!ready) free = whole = 0
+    this.idleOutOfService += unheld - free - this.outMilli[node]!
+    this.outMilli[node] = unheld - free
     const rise = free - this.freeMilli[node]!
     if (rise !== 0) {
       const { model } = this.nodes[node]!
@@ -229,6 +238,7 @@ export class Fleet {
       this.cpuFree = grown(this.cpuFree, new Float64Array(room))
       this.hostFree = grown(this.hostFree, new Float64Array(room))
       this.freeMilli = grown(this.freeMilli, new Int32Array(room))
+      this.outMilli = grown(this.outMilli, new Int32Array(room))
       this.wholeFree = grown(this.wholeFree, new Int32Array(room))
       this.version = grown(this.version, new Int32Array(room))
     }

@@ -113,7 +113,7 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
     submittedAt,
     waitedMs: waitedBy(workload, cell.now),
     preemptions: workload.preemptions,
-    outOfServiceMilli: outOfService(cell),
+    outOfServiceMilli: cell.fleet.idleOutOfService,
     standing: cell.standing,
   }
   if (run === null) return { ...common, ...waiting(cell, workload, projection) }
@@ -138,17 +138,6 @@ const phaseOf = ({ run }: Workload): Extract<Why, { readonly state: 'running' }>
   if (run!.open?.verb === 'evict' || run!.open?.verb === 'cancel') return 'stopping'
   if (run!.confirmed) return 'running'
   return run!.commanded ? 'starting' : 'advised'
-}
-
-const outOfService = ({ fleet }: Cell): number => {
-  let milli = 0
-  fleet.nodes.forEach(({ devices }, node) => {
-    const first = fleet.firstDevice[node]!
-    const ready = fleet.health[node] === 'ready'
-    for (let device = first; device < first + devices; device++)
-      if (!ready || fleet.deviceHealth[device] !== 0) milli += fleet.deviceFree[device]!
-  })
-  return milli
 }
 
 /** More that wait than this are not played through for the sake of one question. */

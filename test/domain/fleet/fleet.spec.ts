@@ -33,6 +33,7 @@ const stateOf = (fleet: Fleet) => ({
   devices: [...fleet.deviceFree],
   memory: [...fleet.deviceMemoryFree],
   total: fleet.freeTotal,
+  out: fleet.idleOutOfService,
   wholeTotal: fleet.wholeTotal,
   most: fleet.tree.mostWholeDevices,
   largest: fleet.tree.largestMilli,
@@ -41,6 +42,8 @@ const stateOf = (fleet: Fleet) => ({
 const expectRecount = (fleet: Fleet, nodes: ReadonlyArray<NaiveNode>, shapes: ReadonlyArray<Shape>) => {
   expect(fleet.freeTotal).toBe(sum(nodes.map(freeOf)))
   expect(fleet.wholeTotal).toBe(sum(nodes.map(wholeOf)))
+  const unheld = sum(nodes.flatMap(({ devices }) => devices.map(({ milli }) => milli)))
+  expect(fleet.idleOutOfService).toBe(unheld - fleet.freeTotal)
   for (const shape of shapes)
     expect(fleet.freeFor(shape)).toBe(sum(nodes.filter((node) => accepts(shape.request, node)).map(freeOf)))
   nodes.forEach((node, number) => {
