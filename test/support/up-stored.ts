@@ -49,9 +49,16 @@ export const expectOneEffect = (folder: string): number => {
 
 /** The views hold what a rebuild makes of the log. */
 export const expectViewsRebuilt = async (address: string): Promise<void> => {
-  await expect
-    .poll(async () => (await getStatus(address))?.views?.lagEvents ?? null, { timeout: 60_000, interval: 200 })
-    .toBe(0)
+  let before = ''
+  // What still runs goes on telling: the views and the log are at rest when nothing of the status moves any more.
+  const isAtRest = async () => {
+    const status = await getStatus(address)
+    const now = JSON.stringify([status?.views?.lagEvents, status?.views?.projected])
+    const rests = status?.views?.lagEvents === 0 && now === before
+    before = now
+    return rests
+  }
+  await expect.poll(isAtRest, { timeout: 60_000, interval: 1_500 }).toBe(true)
   const tables = await postRebuild(address)
   expect(tables!.length).toBeGreaterThan(5)
   expect(tables!.some(({ rowsAfter }) => rowsAfter > 100)).toBe(true)
