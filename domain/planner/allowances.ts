@@ -15,23 +15,39 @@ export class Allowances {
     this.books = books
   }
 
-  /** Anew for every node, after capacity or policy changed. */
+  /** Anew for every node, under a new policy: also that there is no cap any more has to be said. */
   apply(): void {
-    const { budgets, ledger } = this.books
-    for (const [path, { node: stated }] of budgetNodes(budgets)) {
-      const node = ledger.node(path)
-      if (node === undefined) continue
-      const cap = stated.capMilli === null ? Infinity : this.inUnits(stated.capMilli)
-      ledger.setAllowance(node, Math.min(cap, this.quotaOf(path)), ledger.at)
-    }
-    for (const node of ledger.nodes()) if (this.isPerson(node)) this.opened(node)
+    for (const [path, { node }] of budgetNodes(this.books.budgets)) this.applyTo(path, node.capMilli)
+    for (const person of this.persons()) this.capPerson(person)
+  }
+
+  /** Caps count for other units now; quota does not. */
+  capacityChanged(): void {
+    for (const [path, { node }] of budgetNodes(this.books.budgets))
+      if (node.capMilli !== null) this.applyTo(path, node.capMilli)
+    if (capsOf(this.policy).perPersonMilli !== null) for (const person of this.persons()) this.capPerson(person)
   }
 
   opened(person: number): void {
+    if (capsOf(this.policy).perPersonMilli !== null) this.capPerson(person)
+  }
+
+  private applyTo(path: string, capMilli: number | null): void {
+    const { ledger } = this.books
+    const node = ledger.node(path)
+    if (node === undefined) return
+    const cap = capMilli === null ? Infinity : this.inUnits(capMilli)
+    ledger.setAllowance(node, Math.min(cap, this.quotaOf(path)), ledger.at)
+  }
+
+  private capPerson(person: number): void {
     const { perPersonMilli } = capsOf(this.policy)
     const { ledger } = this.books
-    // Also that there is no cap any more has to be said.
     ledger.setAllowance(person, perPersonMilli === null ? Infinity : this.inUnits(perPersonMilli), ledger.at)
+  }
+
+  private persons(): ReadonlyArray<number> {
+    return this.books.ledger.nodes().filter((node) => this.isPerson(node))
   }
 
   private isPerson(node: number): boolean {

@@ -17,6 +17,7 @@ import type {
 } from './cell-event.ts'
 import type { CellRejection } from './decide.ts'
 import { gracePeriodOf } from './grace-period.ts'
+import { runningAttempt } from './running-attempt.ts'
 import { startCommandOf, type Run, type Workload } from './workload.ts'
 
 type Decided = E.Either<CellRejection, ReadonlyArray<CellDecision>>
@@ -43,13 +44,11 @@ export const withdrawn = ({ places }: Cell, { id }: Workload, at: EpochMs): Read
 
 /** What follows from what an adapter says, or from its silence. */
 export const conclude = (input: CommandConcluded, cell: Cell): Decided => {
-  const { attempt, command, verb, workload: id } = input.data
-  const workload = cell.workloads.get(id)
-  if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: id })
+  const { command, verb } = input.data
+  const running = runningAttempt(input.data, cell)
+  if (E.isLeft(running)) return running
+  const workload = running.right
   const { run } = workload
-  if (run === null) return E.left({ type: 'NotRunning', workload: id })
-  if (workload.attempt !== attempt)
-    return E.left({ type: 'WrongAttempt', workload: id, attempt, running: workload.attempt })
   if (verb === 'start' || verb === 'resume') {
     if (!run.commanded || command !== startCommandOf(workload)) return E.left({ type: 'UnknownCommand', command })
     return run.confirmed ? repeated : concludeStart(input, cell, workload, run)

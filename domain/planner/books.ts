@@ -120,8 +120,7 @@ export class Books {
       workload.line!.isDemand = account.isCounted
     } else {
       this.noteRuns(workload, account.node)
-      this.count(workload, run.parts, 1)
-      if (!run.preemptible) this.tallies.firmMilli += heldMilli(run.parts)
+      this.countRun(workload, run.parts, run.preemptible, 1)
     }
   }
 
@@ -178,8 +177,7 @@ export class Books {
     this.order.started(tenure, this.ledger.at)
     workload.account = { node, rate, path, isCounted: false, tenure }
     this.noteRuns(workload, node)
-    this.count(workload, parts, 1)
-    if (!preemptible) this.tallies.firmMilli += heldMilli(parts)
+    this.countRun(workload, parts, preemptible, 1)
   }
 
   /** It holds nothing any more. */
@@ -188,13 +186,12 @@ export class Books {
     if (account === null) return
     this.advance(at)
     if (run?.idle === true) this.ledger.active(account.node, account.rate, this.ledger.at)
-    this.count(workload, parts, -1)
+    this.countRun(workload, parts, preemptible, -1)
     const there = this.running.get(account.node)!
     there.delete(workload)
     if (there.size === 0) this.running.delete(account.node)
     this.ledger.release(account.node, account.rate, this.ledger.at)
     this.order.ended(account.tenure!, this.ledger.at)
-    if (!preemptible) this.tallies.firmMilli -= heldMilli(parts)
     workload.account = null
   }
 
@@ -208,13 +205,12 @@ export class Books {
     this.ledger.hold(account.node, rate, this.ledger.at)
     this.ledger.release(account.node, account.rate, this.ledger.at)
     if (run.idle) this.ledger.idle(account.node, rate, this.ledger.at)
-    this.count(workload, before, -1)
-    if (!run.preemptible) this.tallies.firmMilli += heldMilli(parts) - heldMilli(before)
+    this.countRun(workload, before, run.preemptible, -1)
     const tenure = this.tenureOf(workload, account.node, rate, parts)
     this.order.ended(account.tenure!, this.ledger.at)
     this.order.started(tenure, this.ledger.at)
     workload.account = { ...account, rate, tenure }
-    this.count(workload, parts, 1)
+    this.countRun(workload, parts, run.preemptible, 1)
   }
 
   /** As if it ran there already, while a pass looks on; `waitAgain` takes that back. */
@@ -224,14 +220,12 @@ export class Books {
     this.ledger.hold(node, held, this.ledger.at)
     this.ledger.unwait(node, isCounted ? rate : 0, this.ledger.at)
     this.order.started(this.tenureOf(workload, node, held, parts), this.ledger.at)
-    this.count(workload, parts, 1)
-    if (!preemptible) this.tallies.firmMilli += heldMilli(parts)
+    this.countRun(workload, parts, preemptible, 1)
   }
 
   waitAgain(workload: Workload, parts: Placement['parts'], preemptible: boolean): void {
     const { isCounted, node, rate } = workload.account!
-    this.count(workload, parts, -1)
-    if (!preemptible) this.tallies.firmMilli -= heldMilli(parts)
+    this.countRun(workload, parts, preemptible, -1)
     const held = this.rateOf(workload.shape, parts)
     this.order.undone(this.tenureOf(workload, node, held, parts), this.ledger.at)
     this.ledger.wait(node, isCounted ? rate : 0, this.ledger.at)
@@ -242,6 +236,11 @@ export class Books {
   count(workload: Workload, parts: Placement['parts'], sign: 1 | -1): void {
     this.tallies.add(workload, sign * heldMilli(parts), this.upwards(workload.account!.node))
     this.quota.count(workload, this.fleet, parts, sign)
+  }
+
+  private countRun(workload: Workload, parts: Placement['parts'], preemptible: boolean, sign: 1 | -1): void {
+    this.count(workload, parts, sign)
+    if (!preemptible) this.tallies.firmMilli += sign * heldMilli(parts)
   }
 
   setIdle(workload: Workload, idle: boolean, at: EpochMs): void {
@@ -261,7 +260,7 @@ export class Books {
     this.advance(at)
     this.ledger.setCapacity(milliUnits, this.ledger.at)
     this.setTotal()
-    this.allowances.apply()
+    this.allowances.capacityChanged()
   }
 
   /** Never back: what is told late is counted from when it is told. */
@@ -274,6 +273,12 @@ export class Books {
     // A number that is free may be another person's next.
     if (this.untold.length > told) this.ways.clear()
     this.order.advance(at)
+  }
+
+  /** What runs at a node and below. */
+  *runningBelow(node: number): Generator<Workload> {
+    yield* this.running.get(node) ?? []
+    for (const child of this.ledger.children(node)) yield* this.runningBelow(child)
   }
 
   /** The nodes from this one up to the cell's. */

@@ -2,9 +2,10 @@ import type { EpochMs } from '../kernel/units.ts'
 import type { Account, Books } from './books.ts'
 import type { BudgetPass } from './budget-pass.ts'
 import type { WorkloadHeld } from './cell-event.ts'
-import { largestMilliFor } from './held.ts'
+import { roomFor } from './held.ts'
 import type { Line } from './line.ts'
 import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
+import { nodeStanding } from './node-standing.ts'
 import { projectedStart } from './projected-start.ts'
 import type { Block } from './start-check.ts'
 import type { Workload } from './workload.ts'
@@ -12,8 +13,6 @@ import type { Workload } from './workload.ts'
 interface Reason extends Block {
   readonly behind: Workload | null
 }
-
-const hour = 3_600_000n
 
 /**
  * Why what did not start is held, for each whose reason changed, in order of submission: the first of each line carries
@@ -108,17 +107,8 @@ const exhausted = (pass: BudgetPass, workload: Workload): Block | null => {
   const { books, check } = pass
   const node = exhaustedNode(books, workload)
   if (node === null) return null
-  const { owed, charged, entitled, held, path } = books.ledger.read(node)
-  return {
-    code: 'BudgetExhaustedInWindow',
-    rule: check.ruleOf(path),
-    compared: {
-      chargedMilliUnitH: Number(charged / hour),
-      entitledMilli: entitled,
-      heldMilli: held,
-      owedMilliUnitH: Number(owed / hour),
-    },
-  }
+  const { node: path, ...compared } = nodeStanding(books, node)
+  return { code: 'BudgetExhaustedInWindow', rule: check.ruleOf(path), compared }
 }
 
 const waitsForVictims = (
@@ -140,7 +130,6 @@ const waitsForVictims = (
 })
 
 const heldDecision = (pass: BudgetPass, workload: Workload, { code, rule, behind, compared }: Reason): WorkloadHeld => {
-  const { fleet } = pass.cell
   const { id, shape } = workload
   const byHistory = projectedStart(pass.cell, workload, pass.at)
   const reservation = pass.reservations[pass.keepers.indexOf(workload)]
@@ -154,10 +143,7 @@ const heldDecision = (pass: BudgetPass, workload: Workload, { code, rule, behind
       code,
       ...(compared && { compared }),
       ...(expectedWaitMs !== undefined && { expectedWaitMs }),
-      freeMilli: fleet.freeFor(shape),
-      largestMilli: largestMilliFor(fleet, shape),
-      needDevices: shape.request.devices,
-      needMilli: shape.needMilli,
+      ...roomFor(pass.cell.fleet, shape),
       ...(from !== null && { projectedFrom: from }),
       projectedStartAt: reserved ?? median,
       ...(to !== null && { projectedTo: to }),

@@ -81,8 +81,7 @@ export class BudgetPass extends ShareBoard {
     if (capped !== null) return capped
     const within = shapesWithin(this.cell, this.books, workload)
     if ('code' in within) return within
-    const rate = this.books.rateOf(workload.shape, parts)
-    const firm = this.check.firm(workload, heldMilli(placement.parts), rate, this.taking.arrivingAt)
+    const firm = this.firmAt(workload, placement)
     if ('code' in firm) return firm
     this.take(workload, placement, true, firm.limitAt)
     return null
@@ -199,14 +198,20 @@ export class BudgetPass extends ShareBoard {
     return 'code' in firm ? firm : shapesWithin(this.cell, this.books, workload)
   }
 
+  /** When it would have to leave that place, or why it may not have it though it may not be evicted. */
+  private firmAt(workload: Workload, { parts }: Placement) {
+    const rate = this.books.rateOf(workload.shape, parts)
+    return this.check.firm(workload, heldMilli(parts), rate, this.taking.arrivingAt)
+  }
+
   /** Starts it there, unless something else than room is in the way. */
   private refusal(workload: Workload, placement: Placement): Block | null {
-    const rate = this.books.rateOf(workload.shape, placement.parts)
-    const firm = this.check.firm(workload, heldMilli(placement.parts), rate, this.taking.arrivingAt)
+    const firm = this.firmAt(workload, placement)
     if ('code' in firm) return firm
     const kept = this.check.reserves(workload, placement)
     if (kept !== null) return kept
     const endAt = this.endAtOf(workload)
+    const rate = this.books.rateOf(workload.shape, placement.parts)
     const reserved = this.check.hasReserve(workload)
     const firmly = !this.cell.isPreemptible(workload, this.at)
     const hold = firmly ? this.entitlementHolds.get(this.check.programOf(workload.account!.node)) : undefined
@@ -250,8 +255,7 @@ export class BudgetPass extends ShareBoard {
       this.blocks.set(line, found)
       return null
     }
-    const rate = this.books.rateOf(workload.shape, found.placement.parts)
-    const firm = this.check.firm(workload, heldMilli(found.placement.parts), rate, this.taking.arrivingAt)
+    const firm = this.firmAt(workload, found.placement)
     if ('code' in firm) {
       this.blocks.set(line, firm)
       return null
@@ -260,7 +264,7 @@ export class BudgetPass extends ShareBoard {
       this.blocks.set(line, { code: 'WouldDelayReservation', rule: this.keeperRule })
       return null
     }
-    this.preempt(workload, found, rate)
+    this.preempt(workload, found)
     return this.firstWaiting(line, workload.slot)
   }
 
@@ -275,7 +279,8 @@ export class BudgetPass extends ShareBoard {
     return this.allowed(workload.shape, placement, this.endAtOf(workload), leaving, own < 0 ? this.keepers.length : own)
   }
 
-  private preempt(workload: Workload, reclaim: Reclaim, rate: number): void {
+  private preempt(workload: Workload, reclaim: Reclaim): void {
+    const rate = this.books.rateOf(workload.shape, reclaim.placement.parts)
     const decisions = preemptionDecisions(this, workload, reclaim, rate)
     this.decisions.push(...decisions)
     this.taking.commit(workload, reclaim, rate)

@@ -7,20 +7,19 @@ import { cancel, conclude, withdrawn, evicted, leaveNode, withdrawAdvice } from 
 import { Cell } from './cell.ts'
 import { evolve } from './evolve.ts'
 import type {
-  AttemptEnded,
   CellDecision,
   CellEvent,
   CellInput,
   NodeHealthChanged,
   NodeRegistered,
-  ProgressObserved,
   WorkloadRefused,
   WorkloadSubmitted,
 } from './cell-event.ts'
 import { BudgetPass } from './budget-pass.ts'
 import { KueuePass } from './kueue-pass.ts'
 import { Pass } from './pass.ts'
-import { endedByEviction, type Workload } from './workload.ts'
+import { runningAttempt } from './running-attempt.ts'
+import { endedByEviction } from './workload.ts'
 
 /** Why an input is not taken. `Repeated` says that the cell has it already: nothing is wrong, and nothing is recorded. */
 export type CellRejection =
@@ -81,19 +80,6 @@ export const cellDecider = (name: string): Decider<CellInput, Cell, CellEvent, C
 
 const nothing = E.right([])
 const repeated = E.left({ type: 'Repeated' } as const)
-
-/** The workload whose attempt of that number runs. */
-const runningAttempt = (
-  { attempt, workload: id }: AttemptEnded['data'] | ProgressObserved['data'],
-  cell: Cell,
-): E.Either<CellRejection, Workload> => {
-  const workload = cell.workloads.get(id)
-  if (workload === undefined) return E.left({ type: 'UnknownWorkload', workload: id })
-  if (workload.run === null) return E.left({ type: 'NotRunning', workload: id })
-  if (workload.attempt !== attempt)
-    return E.left({ type: 'WrongAttempt', workload: id, attempt, running: workload.attempt })
-  return E.right(workload)
-}
 
 const tick = (at: EpochMs, cell: Cell): E.Either<CellRejection, ReadonlyArray<CellDecision>> => {
   if (!cell.decides) return nothing

@@ -5,6 +5,7 @@ import { askToStop } from './attempt-stop.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import type { BudgetChanged, CellDecision, GrantLapsed, LeaseIdled, NodeHealth } from './cell-event.ts'
+import { milliUnitHours } from './node-standing.ts'
 import { exceptionFor, isPast } from './protection.ts'
 import type { Workload } from './workload.ts'
 
@@ -40,8 +41,6 @@ const hasToLeave = (cell: Cell, workload: Workload, at: EpochMs): boolean => {
 const inOrder = (workloads: ReadonlySet<Workload>, isDue: (workload: Workload) => boolean): ReadonlyArray<Workload> =>
   [...workloads].filter(isDue).sort((a, b) => a.seq - b.seq)
 
-const hour = 3_600_000n
-
 const budgetChanged = (change: BudgetChange | Lapse, at: EpochMs): BudgetChanged => {
   const kind = 'kind' in change ? change.kind : 'closed'
   const lapse = 'owed' in change ? change : null
@@ -55,12 +54,12 @@ const budgetChanged = (change: BudgetChange | Lapse, at: EpochMs): BudgetChanged
     type: 'BudgetChanged',
     at,
     data: {
-      chargedMilliUnitH: Number((lapse?.charged ?? 0n) / hour),
-      creditMilliUnitH: Number((lapse?.credit ?? 0n) / hour),
-      debtMilliUnitH: Number((lapse?.debt ?? 0n) / hour),
+      chargedMilliUnitH: milliUnitHours(lapse?.charged ?? 0n),
+      creditMilliUnitH: milliUnitHours(lapse?.credit ?? 0n),
+      debtMilliUnitH: milliUnitHours(lapse?.debt ?? 0n),
       from,
       node: change.path,
-      owedMilliUnitH: Number((lapse?.owed ?? 0n) / hour),
+      owedMilliUnitH: milliUnitHours(lapse?.owed ?? 0n),
       rule: kind === 'closed' ? 'spec.budgets.window' : 'spec.budgets.tree',
       to,
     },

@@ -3,9 +3,11 @@ import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { Books } from './books.ts'
 import { exhaustedNode, exhaustedNodes } from './budget-held.ts'
 import type { Cell } from './cell.ts'
+import type { SideStanding } from './cell-event.ts'
 import { quotaShortage } from './kueue-block.ts'
 import type { KueueBooks } from './kueue-books.ts'
-import { NextTurns, runningBelow, type NextTurn } from './next-turn.ts'
+import { NextTurns, type NextTurn } from './next-turn.ts'
+import { nodeStanding } from './node-standing.ts'
 import { protectionOf, type Protection } from './protection.ts'
 import type { ReasonCode } from './reason-code.ts'
 import { isReserve } from './room-reason.ts'
@@ -13,23 +15,14 @@ import { StartCheck, type Block } from './start-check.ts'
 import { TakingBack } from './taking-back.ts'
 import type { Workload } from './workload.ts'
 
-/** How a node of the budget tree stands; milli-units, and milli-unit hours over the window. */
-export interface NodeStanding {
-  readonly node: string
-  readonly chargedMilliUnitH: number
-  readonly owedMilliUnitH: number
-  readonly heldMilli: number
-  readonly entitledMilli: number
-}
-
 /** What the reason of a held workload rests on, as things are at this instant. */
 export interface Grounds {
   /** The numbers that its code names (docs/reasons.md). */
   readonly compared: { readonly [name: string]: number }
   /** The node of the budget tree whose turn it is not. */
-  readonly own: NodeStanding | null
+  readonly own: SideStanding | null
   /** The sibling that goes before it. */
-  readonly other: NodeStanding | null
+  readonly other: SideStanding | null
   /** Those who hold what it wants, or have to leave for it: the first of them, and how many there are. */
   readonly holders: ReadonlyArray<string>
   readonly holdersCount: number
@@ -39,18 +32,6 @@ export interface Grounds {
 }
 
 const holdersNamedMax = 10
-const hour = 3_600_000n
-
-export const nodeStanding = ({ ledger }: Books, node: number): NodeStanding => {
-  const { charged, entitled, held, owed, path } = ledger.read(node)
-  return {
-    node: path,
-    chargedMilliUnitH: Number(charged / hour),
-    owedMilliUnitH: Number(owed / hour),
-    heldMilli: held,
-    entitledMilli: entitled,
-  }
-}
 
 /**
  * The grounds of what its workload was told last, worked out anew: O(depth), and O(what runs beside it) where that is
@@ -234,7 +215,7 @@ class GroundsNow {
     for (const level of taking.levels(this.workload))
       for (const side of ledger.children(ledger.parent(level))) {
         if (side === level || ledger.held(side) <= ledger.entitled(side) || !ledger.servedFully(side)) continue
-        for (const one of runningBelow(this.books, side))
+        for (const one of this.books.runningBelow(side))
           if (protections.includes(protectionOf(this.cell, one, one.run!, this.cell.now))) names.push(one.id)
       }
     return names

@@ -86,6 +86,14 @@ const capacityReason = ({ cell }: Pass, shape: Shape): Reason => {
   }
 }
 
+/** What a held workload needs, and what there is of it now. */
+export const roomFor = (fleet: Fleet, shape: Shape) => ({
+  freeMilli: fleet.freeFor(shape),
+  largestMilli: largestMilliFor(fleet, shape),
+  needDevices: shape.request.devices,
+  needMilli: shape.needMilli,
+})
+
 const orderingRule = ({ queue }: QueueOutcome): string => `spec.queues[${queue.index}].ordering`
 
 const heldDecision = (
@@ -103,10 +111,7 @@ const heldDecision = (
     data: {
       behind: behind?.id ?? null,
       code,
-      freeMilli: fleet.freeFor(shape),
-      largestMilli: largestMilliFor(fleet, shape),
-      needDevices: shape.request.devices,
-      needMilli: shape.needMilli,
+      ...roomFor(fleet, shape),
       projectedStartAt: projected === Infinity ? null : (projected as EpochMs),
       rule,
       workload: id,

@@ -1,7 +1,8 @@
 import type { WorkloadHeld } from './cell-event.ts'
-import { largestMilliFor } from './held.ts'
+import { roomFor } from './held.ts'
 import type { KueuePass } from './kueue-pass.ts'
 import type { Block } from './start-check.ts'
+import { wantsRoom } from './room-reason.ts'
 import type { Workload } from './workload.ts'
 
 /** Why a workload waits, and for whom. */
@@ -49,8 +50,6 @@ const lasting: ReadonlySet<string> = new Set([
   'WaitingForQuota',
 ])
 
-const wantsRoom: ReadonlySet<string> = new Set(['WaitingForCapacity', 'FragmentedCapacity', 'TopologyPlacementFailed'])
-
 /** Of what has just come, or must be explained anew, and had no turn. */
 const standing = (pass: KueuePass, workload: Workload): KueueReason | null => {
   const { line, queue } = workload
@@ -68,7 +67,6 @@ const heldDecision = (
   { id, shape }: Workload,
   { code, rule, behind, compared }: KueueReason,
 ): WorkloadHeld => {
-  const { fleet } = pass.cell
   return {
     type: 'WorkloadHeld',
     at: pass.at,
@@ -76,10 +74,7 @@ const heldDecision = (
       behind: behind?.id ?? null,
       code,
       ...(compared && { compared }),
-      freeMilli: fleet.freeFor(shape),
-      largestMilli: largestMilliFor(fleet, shape),
-      needDevices: shape.request.devices,
-      needMilli: shape.needMilli,
+      ...roomFor(pass.cell.fleet, shape),
       projectedStartAt: null,
       rule,
       workload: id,

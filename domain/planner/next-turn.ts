@@ -3,7 +3,6 @@ import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import { endOf } from './end-index.ts'
 import { protectedUntil } from './protection.ts'
-import type { Workload } from './workload.ts'
 
 /** The earliest instant at which something changes for who waits at a node of the budget tree. */
 export interface NextTurn {
@@ -58,7 +57,7 @@ export class NextTurns {
     let first: NextTurn | null = null
     for (const child of ledger.children(parent)) {
       if (ledger.held(child) <= ledger.entitled(child)) continue
-      for (const workload of runningBelow(this.books, child)) {
+      for (const workload of this.books.runningBelow(child)) {
         const at = protectedUntil(this.cell.policy, workload, workload.run!)
         if (at > this.cell.now && at < (first?.at ?? Infinity))
           first = { at: at as EpochMs, because: 'protected-window', workload: workload.id }
@@ -72,7 +71,7 @@ export class NextTurns {
     let first: NextTurn | null = null
     for (const [workload, { decision }] of this.cell.places) {
       const { account } = this.cell.workloads.get(workload)!
-      if (account === null || ![...this.books.upwards(account.node)].includes(node)) continue
+      if (account === null || !this.books.upwards(account.node).includes(node)) continue
       if (decision.holdUntil < (first?.at ?? Infinity))
         first = { at: decision.holdUntil, because: 'reservation', workload }
     }
@@ -93,7 +92,7 @@ export class NextTurns {
   private ownEnd(node: number, rate: number): NextTurn | null {
     const { ledger } = this.books
     let over = ledger.held(node) + rate - ledger.entitled(node)
-    const running = [...runningBelow(this.books, node)].filter(({ run }) => run!.expectedEndAt !== null)
+    const running = [...this.books.runningBelow(node)].filter(({ run }) => run!.expectedEndAt !== null)
     running.sort((a, b) => endOf(a) - endOf(b) || a.seq - b.seq)
     for (const workload of running) {
       over -= workload.account!.rate
@@ -102,12 +101,6 @@ export class NextTurns {
     }
     return null
   }
-}
-
-/** What runs at a node of the budget tree and below. */
-export function* runningBelow(books: Books, node: number): Generator<Workload> {
-  yield* books.running.get(node) ?? []
-  for (const child of books.ledger.children(node)) yield* runningBelow(books, child)
 }
 
 const earliest = (turns: ReadonlyArray<NextTurn | null>): NextTurn | null =>

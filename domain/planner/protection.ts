@@ -1,5 +1,6 @@
 import type { EpochMs } from '../kernel/units.ts'
 import { contractOf, limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import { isAtOrBelow } from '../policy/budget-node-path.ts'
 import type { ExceptionPolicy } from '../policy/contract-policy.ts'
 import type { Cell } from './cell.ts'
 import type { Run, Workload } from './workload.ts'
@@ -78,9 +79,7 @@ const isSubject = ({ subject: { kind, name } }: ExceptionPolicy, workload: Workl
       return workload.terms.submitter === name
     case 'workload':
       return workload.id === name
-    case 'budget': {
-      const path = workload.account?.path
-      return path === name || path?.startsWith(`${name}/`) === true
-    }
+    case 'budget':
+      return workload.account !== null && isAtOrBelow(workload.account.path, name)
   }
 }

@@ -8,10 +8,8 @@ export const wantsRoom: ReadonlySet<string> = new Set<ReasonCode>([
 ])
 
 /** Held by want of room, and what a claim to that of others comes to: only what comes free makes a difference. */
-export const lacksRoom: ReadonlySet<string> = new Set<ReasonCode>([
-  'WaitingForCapacity',
-  'FragmentedCapacity',
-  'TopologyPlacementFailed',
+export const lacksRoom: ReadonlySet<string> = new Set([
+  ...wantsRoom,
   'BehindHigherShare',
   'BudgetExhaustedInWindow',
   'DrillNotPassed',

@@ -1,7 +1,7 @@
 import type { Placement } from '../fleet/fleet.ts'
 import { wholeGpu, type EpochMs } from '../kernel/units.ts'
 import { capsOf, sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
-import { budgetNodes, type BudgetNodeAt } from '../policy/budget-node-path.ts'
+import { budgetNodes, isAtOrBelow, type BudgetNodeAt } from '../policy/budget-node-path.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import { exceptionFor, isPast, raisedCapMilli } from './protection.ts'
@@ -183,7 +183,7 @@ export class StartCheck {
   }
 
   private isWithin({ account }: Workload, budget: string): boolean {
-    return account!.path === budget || account!.path.startsWith(`${budget}/`)
+    return isAtOrBelow(account!.path, budget)
   }
 }
 

@@ -2,10 +2,12 @@ import type { Placement } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import { isAtOrBelow } from '../policy/budget-node-path.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import type { SideStanding } from './cell-event.ts'
 import { Leavers } from './leavers.ts'
+import { nodeStanding } from './node-standing.ts'
 import { protectedUntil, protectionOf, protectionRule } from './protection.ts'
 import { SideRoom } from './side-room.ts'
 import type { Block } from './start-check.ts'
@@ -19,8 +21,6 @@ export interface Reclaim extends VictimSet {
   readonly victimSide: SideStanding
   readonly looked: number
 }
-
-const milliUnitHour = 3_600_000n
 
 /**
  * May a workload evict for its share, and whom: only with a debt, only above entitlement, only outside protected windows.
@@ -95,7 +95,7 @@ export class TakingBack {
     for (const level of levels)
       for (const side of this.sidesBeside(level)) {
         partsAt.set(side, level)
-        for (const victim of this.runningBelow(side)) {
+        for (const victim of this.books.runningBelow(side)) {
           if (!this.mayLeave(victim, workload, refused)) continue
           sideOf.set(victim.id, side)
           victims.push(victim)
@@ -115,8 +115,8 @@ export class TakingBack {
       return {
         ...this.shrunkNoMore(found, this.trialOf(workload, shape), () => place(shape)),
         looked: victims.length,
-        side: this.standing(partsAt.get(side)!),
-        victimSide: this.standing(side),
+        side: nodeStanding(this.books, partsAt.get(side)!),
+        victimSide: nodeStanding(this.books, side),
       }
     }
     const block = refused.block() ?? this.storm(victims.length)
@@ -159,17 +159,6 @@ export class TakingBack {
     this.note(this.arriving, workload.account!.node, -rate)
   }
 
-  standing(node: number): SideStanding {
-    const { owed, charged, entitled, held, path } = this.books.ledger.read(node)
-    return {
-      chargedMilliUnitH: Number(charged / milliUnitHour),
-      entitledMilli: entitled,
-      heldMilli: held,
-      node: path,
-      owedMilliUnitH: Number(owed / milliUnitHour),
-    }
-  }
-
   /** Behind with a debt, and short of at least the workload's rate, or without anything. */
   private mayTake(node: number, rate: number): boolean {
     const { ledger } = this.books
@@ -203,11 +192,6 @@ export class TakingBack {
           ledger.held(side) - (this.leaving.get(side) ?? 0) > ledger.entitled(side) &&
           ledger.servedFully(side),
       )
-  }
-
-  private *runningBelow(node: number): Generator<Workload> {
-    yield* this.books.running.get(node) ?? []
-    for (const child of this.books.ledger.children(node)) yield* this.runningBelow(child)
   }
 
   private mayLeave(victim: Workload, forWhom: Workload, refused: Refusals): boolean {
@@ -286,7 +270,7 @@ export class TakingBack {
 }
 
 const isWithin = ({ account }: Workload, budgets: ReadonlyArray<string>): boolean =>
-  account !== null && budgets.some((budget) => account.path === budget || account.path.startsWith(`${budget}/`))
+  account !== null && budgets.some((budget) => isAtOrBelow(account.path, budget))
 
 /** Why those could not leave who would have had to. */
 class Refusals {

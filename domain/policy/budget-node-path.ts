@@ -16,6 +16,9 @@ export const budgetNodes = (budgets: BudgetPolicy): ReadonlyMap<string, BudgetNo
   return nodes
 }
 
+/** Whether a path leads to the node of another one, or to one below it. */
+export const isAtOrBelow = (path: string, other: string): boolean => path === other || path.startsWith(`${other}/`)
+
 function* below(
   level: ReadonlyArray<BudgetNodePolicy>,
   path: string,

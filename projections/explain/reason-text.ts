@@ -1,5 +1,5 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
-import type { NodeStanding } from '../../domain/planner/grounds.ts'
+import type { SideStanding } from '../../domain/planner/cell-event.ts'
 import { amountText, durationText, gpuHoursText, gpusText, instantText, needText, ratioText } from './wording.ts'
 import type { Why } from './why.ts'
 
@@ -76,7 +76,7 @@ const outrunText = ({ behind }: Waiting): string =>
   `it would have fitted, but ${behind ?? 'another'} was next and took the room.`
 
 /** `research was charged 746 of 730 GPU-hours that it was owed over the window (1.022)` */
-export const chargedText = ({ node, chargedMilliUnitH: charged, owedMilliUnitH: owed }: NodeStanding): string => {
+export const chargedText = ({ node, chargedMilliUnitH: charged, owedMilliUnitH: owed }: SideStanding): string => {
   const ratio = owed === 0 ? '' : ` (${ratioText(charged, owed)})`
   return `${node} was charged ${gpuHoursText(charged)} of ${gpuHoursText(owed)} GPU-hours that it was owed over the window${ratio}`
 }
