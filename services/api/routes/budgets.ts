@@ -1,14 +1,4 @@
-import {
-  name,
-  needed,
-  Objection,
-  oneOf,
-  optional,
-  record,
-  scalar,
-  type Reader,
-} from '../../../domain/kernel/document.ts'
-import { found } from '../../../domain/kernel/wording.ts'
+import { name, needed, oneOf, optional, record } from '../../../domain/kernel/document.ts'
 import {
   drillOrderedSchema,
   drillsSchema,
@@ -17,7 +7,7 @@ import {
   shareSchema,
   whyPreemptedSchema,
 } from '../budget-schemas.ts'
-import { orderedSchema } from '../schemas.ts'
+import { workloadOrder } from './order.ts'
 import {
   asOf,
   byOf,
@@ -29,6 +19,7 @@ import {
   objectSchema,
   ok,
   orderer,
+  printable,
   route,
   type Route,
 } from './route.ts'
@@ -40,17 +31,7 @@ const aheadDefault = 50
 const aheadMost = 10_000
 
 const pathLengthMax = 1_000
-const nodePath: Reader<string> = scalar(
-  'a path in the budget tree, such as research/vision',
-  { type: 'string', minLength: 1, maxLength: pathLengthMax },
-  (value) =>
-    typeof value === 'string' &&
-    value.length > 0 &&
-    value.length <= pathLengthMax &&
-    !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(value)
-      ? value
-      : new Objection(`found ${found(value)}`),
-)
+const nodePath = printable('a path in the budget tree, such as research/vision', pathLengthMax)
 
 const drill = record({
   team: needed(name),
@@ -59,30 +40,17 @@ const drill = record({
   ...orderer,
 })
 
-const order = (verb: 'hold' | 'release', summary: string, done: string): Route =>
-  route({
-    method: 'POST',
-    path: `/v1/workloads/:id/${verb}`,
-    tag: 'workloads',
-    summary,
-    params: workload,
-    query: noQuery,
-    body: { types: { [jsonType]: objectSchema(record(orderer)) }, optional: true },
-    answers: {
-      200: { description: 'It is so already', content: { [jsonType]: orderedSchema } },
-      202: { description: done, content: { [jsonType]: orderedSchema } },
-    },
-    errors: [404, 409],
-    answer: async (asked) => {
-      const by = byOf(await objectIn(asked, record(orderer)))
-      const answer = await given(asked.desk[verb](asked.params['id']!, by))
-      return ok(answer, answer.outcome === 'recorded' ? 202 : 200)
-    },
-  })
-
 export const budgetRoutes: ReadonlyArray<Route> = [
-  order('hold', 'Lets a workload wait, whatever is free, until it is released', 'Recorded; what runs goes on'),
-  order('release', 'Lets a workload that was put on hold wait for its turn again', 'Recorded'),
+  workloadOrder('hold', {
+    summary: 'Lets a workload wait, whatever is free, until it is released',
+    repeated: 'It is so already',
+    done: 'Recorded; what runs goes on',
+  }),
+  workloadOrder('release', {
+    summary: 'Lets a workload that was put on hold wait for its turn again',
+    repeated: 'It is so already',
+    done: 'Recorded',
+  }),
   route({
     method: 'GET',
     path: '/v1/workloads/:id/position',

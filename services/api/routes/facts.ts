@@ -1,27 +1,11 @@
-import { record } from '../../../domain/kernel/document.ts'
 import { cloudEventSchemas } from '../../../domain/planner/cloud-event.ts'
 import { factsSchema, letterSchema, lettersSchema, orderedSchema } from '../schemas.ts'
-import {
-  byOf,
-  given,
-  jsonType,
-  ndjsonType,
-  noQuery,
-  objectIn,
-  objectSchema,
-  ok,
-  orderer,
-  route,
-  type Asked,
-  type Route,
-} from './route.ts'
+import { byBody, byIn } from './order.ts'
+import { given, jsonType, ndjsonType, noQuery, ok, route, type Route } from './route.ts'
 
 const tag = 'facts'
 const letter = { id: 'id of the dead letter' }
-const by = record(orderer)
-const byBody = { types: { [jsonType]: objectSchema(by) }, optional: true } as const
 const ordered = { 200: { description: 'Recorded', content: { [jsonType]: orderedSchema } } }
-const byIn = async (asked: Asked<unknown>) => byOf(await objectIn(asked, by))
 
 export const factRoutes: ReadonlyArray<Route> = [
   route({

@@ -104,18 +104,16 @@ export const count = (min: number, max: number): Reader<number> =>
       : new Objection(`found ${found(value)}`),
   )
 
-const reasonLengthMax = 500
-const sentence = scalar(
-  `text of 1 to ${reasonLengthMax} printable characters`,
-  { type: 'string', minLength: 1, maxLength: reasonLengthMax },
-  (value) =>
-    typeof value === 'string' &&
-    value.length > 0 &&
-    value.length <= reasonLengthMax &&
-    !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(value)
+/** Text without control characters; `expected` completes "give ...". */
+export const printable = (expected: string, maxLength: number): Reader<string> =>
+  scalar(expected, { type: 'string', minLength: 1, maxLength }, (value) =>
+    typeof value === 'string' && value.length > 0 && value.length <= maxLength && !/[\p{Cc}\p{Cf}\p{Cs}]/u.test(value)
       ? value
       : new Objection(`found ${found(value)}`),
-)
+  )
+
+const reasonLengthMax = 500
+const sentence = printable(`text of 1 to ${reasonLengthMax} printable characters`, reasonLengthMax)
 
 /** Whose word an order is, in a query or a body; nobody checks it. */
 export const orderer = {

@@ -5,23 +5,14 @@ import type { WorkloadIntent } from '../../../domain/workload/intent.ts'
 import { readIntents } from '../../../infra/yaml/intents.ts'
 import { whyText } from '../../../projections/explain/why-text.ts'
 import { invalid } from '../http-error.ts'
-import {
-  eventsSchema,
-  orderedSchema,
-  plainText,
-  planSchema,
-  stateSchema,
-  submittedSchema,
-  whySchema,
-} from '../schemas.ts'
+import { eventsSchema, plainText, planSchema, stateSchema, submittedSchema, whySchema } from '../schemas.ts'
+import { workloadOrder } from './order.ts'
 import {
   asOf,
   byOf,
   given,
   jsonType,
   noQuery,
-  objectIn,
-  objectSchema,
   ok,
   orderer,
   refuseBadJson,
@@ -83,24 +74,10 @@ export const workloadRoutes: ReadonlyArray<Route> = [
     errors: [404],
     answer: async ({ desk, params }) => ok(await given(desk.state(params['id']!))),
   }),
-  route({
-    method: 'POST',
-    path: '/v1/workloads/:id/cancel',
-    tag,
+  workloadOrder('cancel', {
     summary: 'Ends a workload, whether it waits or runs',
-    params: workload,
-    query: noQuery,
-    body: { types: { [jsonType]: objectSchema(record(orderer)) }, optional: true },
-    answers: {
-      200: { description: 'That was ordered before', content: { [jsonType]: orderedSchema } },
-      202: { description: 'Recorded; what runs is asked to stop', content: { [jsonType]: orderedSchema } },
-    },
-    errors: [404, 409],
-    answer: async (asked) => {
-      const by = byOf(await objectIn(asked, record(orderer)))
-      const answer = await given(asked.desk.cancel(asked.params['id']!, by))
-      return ok(answer, answer.outcome === 'recorded' ? 202 : 200)
-    },
+    repeated: 'That was ordered before',
+    done: 'Recorded; what runs is asked to stop',
   }),
   route({
     method: 'GET',
