@@ -9,41 +9,25 @@ import type { WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
 import { fork } from '../../domain/planner/cell-snapshot.ts'
 import { decide } from '../../domain/planner/decide.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
-import { defaultBudget, type BudgetNodePolicy } from '../../domain/policy/budget-policy.ts'
+import { defaultBudget } from '../../domain/policy/budget-policy.ts'
 import { defaultLimits } from '../../domain/policy/contract-policy.ts'
 import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
 import { sqliteEventLog, type SqliteDriver } from '../../infra/sqlite/event-log.ts'
 import { whyOf } from '../../projections/explain/why.ts'
 import { unstatedTerms } from '../../domain/workload/terms.ts'
 import { CellWriter } from '../../services/decide/cell-writer.ts'
+import { budgetPolicy } from '../support/budget-policy.ts'
 import { advance, end, tick, wholeDevices } from './held-cell.ts'
 import { loopOver, type GangFigures, type PassFigures } from './pass.ts'
 import { quantile } from './ratio.ts'
 
-const program = (name: string): BudgetNodePolicy => ({
-  capMilli: null,
-  children: [],
-  name,
-  owner: null,
-  persons: {},
-  reviewDate: null,
-  share: 10,
-})
-
 /** As many programs of one share each; `team` and budget of a workload are its program. */
-export const programsPolicy = (programs: number, more: Partial<AllocationPolicy> = {}): AllocationPolicy => ({
-  budgets: { ...defaultBudget, tree: Array.from({ length: programs }, (_, i) => program(`program-${i}`)) },
-  impactHypothesis: null,
-  limits: { ...defaultLimits, evictionsPerMinute: null, preemptionsPerTeamHour: null },
-  mode: 'advise',
-  name: 'bench',
-  owner: null,
-  placement: { mix: null, seed: 0, strategy: 'first-fit' },
-  poolModes: {},
-  queues: [{ name: 'default', ordering: 'greedy' }],
-  reviewDate: null,
-  ...more,
-})
+export const programsPolicy = (programs: number, more: Partial<AllocationPolicy> = {}): AllocationPolicy =>
+  budgetPolicy(Object.fromEntries(Array.from({ length: programs }, (_, i) => [`program-${i}`, 10])), {
+    limits: { ...defaultLimits, evictionsPerMinute: null, preemptionsPerTeamHour: null },
+    name: 'bench',
+    ...more,
+  })
 
 export const budgetCell = (devices: number, policy: AllocationPolicy): Cell => {
   const cell = new Cell('cell-bench')

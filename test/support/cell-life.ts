@@ -5,9 +5,10 @@ import type { CellDecision, CellInput, WorkloadSubmitted } from '../../domain/pl
 import { decide } from '../../domain/planner/decide.ts'
 import { evolve } from '../../domain/planner/evolve.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
-import { defaultBudget, type BudgetNodePolicy, type BudgetPolicy } from '../../domain/policy/budget-policy.ts'
 import { unstatedTerms, type WorkloadTerms } from '../../domain/workload/terms.ts'
 import { requestOf } from './arbitrary-fleet.ts'
+
+export { budgetPolicy } from './budget-policy.ts'
 
 export const minute = 60_000
 export const hour = 60 * minute
@@ -139,34 +140,5 @@ export class CellLife {
     return this.now as EpochMs
   }
 }
-
-export const budgetPolicy = (
-  shares: { readonly [program: string]: number },
-  more: Partial<AllocationPolicy> = {},
-  budget: Partial<BudgetPolicy> = {},
-): AllocationPolicy => ({
-  budgets: {
-    ...defaultBudget,
-    tree: Object.entries(shares).map(([name, share]): BudgetNodePolicy => ({
-      capMilli: null,
-      children: [],
-      name,
-      owner: null,
-      persons: {},
-      reviewDate: null,
-      share,
-    })),
-    ...budget,
-  },
-  impactHypothesis: null,
-  mode: 'advise',
-  name: 'test',
-  owner: null,
-  placement: { mix: null, seed: 0, strategy: 'first-fit' },
-  poolModes: {},
-  queues: [{ name: 'default', ordering: 'greedy' }],
-  reviewDate: null,
-  ...more,
-})
 
 export const minutes = (count: number): DurationMs => (count * minute) as DurationMs

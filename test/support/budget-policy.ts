@@ -1,0 +1,32 @@
+import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
+import { defaultBudget, type BudgetNodePolicy, type BudgetPolicy } from '../../domain/policy/budget-policy.ts'
+
+/** Programs with their shares and no projects, in advise mode, with one queue. */
+export const budgetPolicy = (
+  shares: { readonly [program: string]: number },
+  more: Partial<AllocationPolicy> = {},
+  budget: Partial<BudgetPolicy> = {},
+): AllocationPolicy => ({
+  budgets: {
+    ...defaultBudget,
+    tree: Object.entries(shares).map(([name, share]): BudgetNodePolicy => ({
+      capMilli: null,
+      children: [],
+      name,
+      owner: null,
+      persons: {},
+      reviewDate: null,
+      share,
+    })),
+    ...budget,
+  },
+  impactHypothesis: null,
+  mode: 'advise',
+  name: 'test',
+  owner: null,
+  placement: { mix: null, seed: 0, strategy: 'first-fit' },
+  poolModes: {},
+  queues: [{ name: 'default', ordering: 'greedy' }],
+  reviewDate: null,
+  ...more,
+})
