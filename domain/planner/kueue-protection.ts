@@ -3,6 +3,7 @@ import type { EpochMs } from '../kernel/units.ts'
 import { kueueOf, limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { LimitsPolicy } from '../policy/contract-policy.ts'
 import type { Cell } from './cell.ts'
+import { EvictionAllowance } from './eviction-allowance.ts'
 import type { KueueBooks } from './kueue-books.ts'
 import { protectedUntil, protectionOf, type Protection } from './protection.ts'
 import type { Block } from './start-check.ts'
@@ -31,8 +32,7 @@ export class KueueProtection {
   private readonly looked = new Map<string, Set<Holder>>()
   private readonly byHead = new Map<string, Refused>()
   private readonly until = new Map<number, number>()
-  private readonly evictedOf = new Map<string, number>()
-  private evictions = 0
+  private readonly allowance: EvictionAllowance
 
   constructor(cell: Cell, books: KueueBooks, policy: AllocationPolicy, at: EpochMs) {
     this.cell = cell
@@ -40,6 +40,7 @@ export class KueueProtection {
     this.policy = policy
     this.at = at
     this.limits = limitsOf(policy)
+    this.allowance = new EvictionAllowance(cell, at)
     this.waived = kueueOf(policy).loops === 'compatible'
   }
 
@@ -63,13 +64,13 @@ export class KueueProtection {
         rule: 'spec.limits.lossMax',
         compared: { lossMaxMilliUnitHours, lossMilliUnitHours: Math.ceil(lossMilliUnitMs / msPerHour) },
       }
-    const left = this.leftOfCell
+    const left = this.allowance.leftOfCell
     if (victims.length > left)
       return limited('spec.limits.evictionsPerMinute', { evictions: victims.length, evictionsLeft: Math.max(0, left) })
     const ofTeam = new Map<string, number>()
     for (const { team } of victims) ofTeam.set(team, (ofTeam.get(team) ?? 0) + 1)
     for (const [team, count] of ofTeam) {
-      const teamLeft = this.leftOfTeam(team)
+      const teamLeft = this.allowance.leftOfTeam(team)
       if (count > teamLeft)
         return limited('spec.limits.preemptionsPerTeamHour', {
           evictions: count,
@@ -80,10 +81,7 @@ export class KueueProtection {
   }
 
   commit(victims: ReadonlyArray<Workload>): void {
-    for (const { team } of victims) {
-      this.evictions++
-      this.evictedOf.set(team, (this.evictedOf.get(team) ?? 0) + 1)
-    }
+    for (const { team } of victims) this.allowance.evict(team)
   }
 
   /** A head is looked at anew: what was found before says nothing of how things are now. */
@@ -138,7 +136,7 @@ export class KueueProtection {
     if (this.waived) return null
     const protection = protectionOf(this.cell, workload, run, this.at)
     if (protection !== null) return protection
-    return this.leftOfCell > 0 && this.leftOfTeam(workload.team) > 0 ? null : 'limited'
+    return this.allowance.leftOfCell > 0 && this.allowance.leftOfTeam(workload.team) > 0 ? null : 'limited'
   }
 
   private refuse(id: string, holder: Holder, workload: Workload, refusal: Refusal): void {
@@ -164,15 +162,6 @@ export class KueueProtection {
       case 'promoted':
         return Infinity
     }
-  }
-
-  private get leftOfCell(): number {
-    return this.cell.evictionLimits.leftOfCell(this.at, this.limits.evictionsPerMinute) - this.evictions
-  }
-
-  private leftOfTeam(team: string): number {
-    const left = this.cell.evictionLimits.leftOfTeam(team, this.at, this.limits.preemptionsPerTeamHour)
-    return left - (this.evictedOf.get(team) ?? 0)
   }
 }
 

@@ -6,6 +6,7 @@ import { isAtOrBelow } from '../policy/budget-node-path.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import type { SideStanding } from './cell-event.ts'
+import { EvictionAllowance } from './eviction-allowance.ts'
 import { Leavers } from './leavers.ts'
 import { nodeStanding } from './node-standing.ts'
 import { protectedUntil, protectionOf, protectionRule } from './protection.ts'
@@ -40,8 +41,7 @@ export class TakingBack {
   /** Why nobody makes room, by what was asked for. */
   private readonly nobody = new Map<string, Block | null>()
   private searches = 0
-  private evictions = 0
-  private readonly evictedOf = new Map<string, number>()
+  private readonly allowance: EvictionAllowance
 
   constructor(cell: Cell, books: Books, policy: AllocationPolicy, at: EpochMs) {
     this.cell = cell
@@ -49,6 +49,7 @@ export class TakingBack {
     this.policy = policy
     this.at = at
     this.leavers = new Leavers(cell)
+    this.allowance = new EvictionAllowance(cell, at)
     for (const { decision } of cell.places.values()) {
       const { account } = cell.workloads.get(decision.workload)!
       if (account !== null) this.note(this.arriving, account.node, decision.needMilli)
@@ -103,8 +104,8 @@ export class TakingBack {
       }
     const limits = limitsOf(this.policy)
     const room = new SideRoom(this.books, this.leaving, sideOf, {
-      teamLeft: (team) => this.leftOfTeam(team),
-      cellLeft: this.cell.evictionLimits.leftOfCell(this.at, limits.evictionsPerMinute) - this.evictions,
+      teamLeft: (team) => this.allowance.leftOfTeam(team),
+      cellLeft: this.allowance.leftOfCell,
       lossMax: limits.lossMaxMilliUnitHours === null ? Infinity : limits.lossMaxMilliUnitHours * 3_600_000,
     })
     const options = optionsOf(this.books, victims, this.at)
@@ -126,10 +127,8 @@ export class TakingBack {
 
   /** Nobody of those who could leave may, because too many did just now. */
   private storm(count: number): Block | null {
-    const { evictionsPerMinute: most } = limitsOf(this.policy)
-    const { evictionLimits } = this.cell
-    if (most === null || count === 0 || evictionLimits.leftOfCell(this.at, most) > this.evictions) return null
-    const retryAtMs = evictionLimits.cellRetryAt(this.at, most, this.evictions)
+    if (count === 0 || this.allowance.leftOfCell > 0) return null
+    const retryAtMs = this.allowance.cellRetryAt
     return {
       code: 'PreemptionRateLimited',
       rule: 'spec.limits.evictionsPerMinute',
@@ -145,9 +144,7 @@ export class TakingBack {
       this.gone.add(victim)
       this.leavers.add(victim.shape, frees)
       this.note(this.leaving, victim.account!.node, freed)
-      if (keeps !== null) continue
-      this.evictions++
-      this.evictedOf.set(victim.team, (this.evictedOf.get(victim.team) ?? 0) + 1)
+      if (keeps === null) this.allowance.evict(victim.team)
     }
   }
 
@@ -203,10 +200,8 @@ export class TakingBack {
     if (protection === 'undrilled') refused.undrilled()
     if (protection !== null) return false
     if (this.isInPoolOf(victim, forWhom)) return false
-    if (this.leftOfTeam(victim.team) > 0) return true
-    const { preemptionsPerTeamHour } = limitsOf(this.policy)
-    const evicted = this.evictedOf.get(victim.team) ?? 0
-    refused.limited(this.cell.evictionLimits.teamRetryAt(victim.team, this.at, preemptionsPerTeamHour, evicted))
+    if (this.allowance.leftOfTeam(victim.team) > 0) return true
+    refused.limited(this.allowance.teamRetryAt(victim.team))
     // Whoever only shrinks is not evicted.
     return victim.terms.elasticity !== null
   }
@@ -220,11 +215,6 @@ export class TakingBack {
         !isWithin(other, budgets) &&
         victim.run!.parts.some(({ node }) => nodes.includes(this.cell.fleet.nodes[node]!.node)),
     )
-  }
-
-  private leftOfTeam(team: string): number {
-    const { preemptionsPerTeamHour } = limitsOf(this.policy)
-    return this.cell.evictionLimits.leftOfTeam(team, this.at, preemptionsPerTeamHour) - (this.evictedOf.get(team) ?? 0)
   }
 
   /** Quota that victims give back is there for whom they make room. */
