@@ -12,7 +12,7 @@ import { right } from '../support/events.ts'
 import { factScript, lineOf, numbersFrom } from '../support/fact-script.ts'
 import { cellName } from '../support/up-cell.ts'
 import type { UpOptions } from '../support/up-child.ts'
-import { getStatus, intentOf, postCancel, postFacts, postIntents, postSql } from '../support/up-client.ts'
+import { getStatus, intentOf, postCancel, postFacts, postFreeze, postIntents, postSql } from '../support/up-client.ts'
 import { chdbChildren, startUp, type UpProcess } from '../support/up-process.ts'
 import { expectOneEffect, expectViewsRebuilt, storedIn } from '../support/up-stored.ts'
 
@@ -144,6 +144,7 @@ describe('a system that is killed again and again', () => {
     await expect
       .poll(async () => (await getStatus(up.address))?.running?.openCommands, { timeout: 60_000, interval: 200 })
       .toBe(0)
+    expect(await postFreeze(up.address)).not.toBeNull()
     await expectViewsRebuilt(up.address)
     await stop(up)
     const { events } = await storedIn(folder)
@@ -190,7 +191,10 @@ describe('a system that is killed again and again', () => {
       }
       load.ends = true
       await sends
-      if (run === 5) await expectViewsRebuilt(up.address)
+      if (run === 5) {
+        expect(await postFreeze(up.address)).not.toBeNull()
+        await expectViewsRebuilt(up.address)
+      }
       await stop(up)
     }
     const { events } = await storedIn(folder)

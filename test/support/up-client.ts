@@ -42,6 +42,10 @@ export const postIntents = (address: string, intents: ReadonlyArray<object>) =>
 export const postCancel = (address: string, workload: string) =>
   post(address, `/v1/workloads/${encodeURIComponent(workload)}/cancel`, 'application/json', '{"actor":"u-1"}')
 
+/** Nothing starts any more; what runs goes on to its end. */
+export const postFreeze = (address: string) =>
+  post(address, '/v1/freeze', 'application/json', '{"actor":"u-1","frozen":true}')
+
 export const postRebuild = (address: string) =>
   post(address, '/v1/rebuild', 'application/json', '{}') as Promise<ReadonlyArray<{
     table: string

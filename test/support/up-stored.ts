@@ -47,10 +47,9 @@ export const expectOneEffect = (folder: string): number => {
   return deeds.length
 }
 
-/** The views hold what a rebuild makes of the log. */
+/** The views hold what a rebuild makes of the log; for a system that comes to rest: all work is done, or frozen. */
 export const expectViewsRebuilt = async (address: string): Promise<void> => {
   let before = ''
-  // What still runs goes on telling: the views and the log are at rest when nothing of the status moves any more.
   const isAtRest = async () => {
     const status = await getStatus(address)
     const now = JSON.stringify([status?.views?.lagEvents, status?.views?.projected])
