@@ -16,6 +16,7 @@ import { queueOf } from '../../projections/explain/queue.ts'
 import { shareOf } from '../../projections/explain/share.ts'
 import { whyOf } from '../../projections/explain/why.ts'
 import { streamSize } from '../../infra/chain/chain-head.ts'
+import { notYetKnown } from './as-of.ts'
 import { isOpen } from './dead-letter-index.ts'
 import type { Answered, AsOf, Desk, DeskFault, EventRow, SystemStatus } from './desk.ts'
 import { decisionsFrom } from './event-stream.ts'
@@ -105,16 +106,23 @@ const openIn = (cell: Cell, limit: number): ReadonlyArray<Command> => {
 const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
   const { log, cell: stream } = parts
   const folds = new Turns(foldsMax, foldsWaitingMax)
-  const cellAt = async (at: AsOf): Promise<E.Either<LogUnavailable, Cell>> => {
-    if (at === null) {
-      await follower.caughtUp()
-      const { cell } = follower
-      // Nothing has happened since, and what waits has waited on.
-      cell.now = Math.max(cell.now, parts.now() ?? 0) as EpochMs
-      return follower.fault === null ? E.right(cell) : E.left(follower.fault)
-    }
+  /** The cell as it stands now, where what waits has waited on although nothing has happened since. */
+  const cellNow = async (): Promise<E.Either<LogUnavailable, Cell>> => {
+    await follower.caughtUp()
+    const { cell, fault } = follower
+    cell.now = Math.max(cell.now, parts.now() ?? 0) as EpochMs
+    return fault === null ? E.right(cell) : E.left(fault)
+  }
+  const cellAt = async (at: AsOf): Promise<E.Either<DeskFault, Cell>> => {
+    const present = await cellNow()
+    if (at === null || E.isLeft(present)) return present
+    const unknown = notYetKnown(at, present.right.now)
+    if (unknown !== null) return E.left(unknown)
     const folded = await folds.take(() => parts.fold(at))
-    return E.isLeft(folded) ? folded : E.right(folded.right.cell)
+    if (E.isLeft(folded)) return folded
+    const { cell } = folded.right
+    cell.now = at
+    return E.right(cell)
   }
   const asking =
     <A>(at: AsOf, answer: (cell: Cell) => E.Either<DeskFault, A> | Promise<E.Either<DeskFault, A>>): Answered<A> =>
@@ -189,6 +197,10 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
       }),
     fleet: (at) => asking(at, (cell) => E.right(fleetOf(cell))),
     decisions: (filter) => async () => {
+      const present = await cellNow()
+      if (E.isLeft(present)) return present
+      const unknown = notYetKnown(filter.at, present.right.now)
+      if (unknown !== null) return E.left(unknown)
       const size = await streamSize(log, stream)()
       return E.isLeft(size) ? size : decisionsIn(log, stream, size.right, filter)
     },
@@ -232,7 +244,7 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
       }),
 
     status: () => async () => {
-      await follower.caughtUp()
+      await cellNow()
       return E.right(await statusOf(parts, follower))
     },
   }

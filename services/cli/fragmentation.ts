@@ -2,11 +2,9 @@ import { gpusText } from '../../projections/explain/wording.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import type { Session } from './session.ts'
-import type { QueryFlags } from './sql.ts'
-import { answerQuery, cellIs, instantCell, instantLiteral } from './view-query.ts'
+import { answerQuery, cellIs, instantCell, instantLiteral, type ViewFlags } from './view-query.ts'
 
-interface FragmentationFlags extends QueryFlags {
-  readonly at?: string
+interface FragmentationFlags extends ViewFlags {
   readonly nodes?: true
 }
 

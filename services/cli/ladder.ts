@@ -1,14 +1,12 @@
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
-import type { QueryFlags } from './sql.ts'
-import { answerQuery, cellIs, instantCell, instantLiteral, tenths } from './view-query.ts'
+import { answerQuery, cellIs, instantCell, instantLiteral, tenths, type ViewFlags } from './view-query.ts'
 
-interface LadderFlags extends QueryFlags {
+interface LadderFlags extends ViewFlags {
   readonly daily?: true
   readonly from?: string
   readonly to?: string
-  readonly at?: string
 }
 
 /** Hours that are shown where nobody says which. */

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import type { Fault } from '../../domain/kernel/fault.ts'
-import type { QueryLimits, QueryResult } from '../../domain/ports/views.ts'
+import type { QueryLimits } from '../../domain/ports/views.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
 import { printQuery } from './query-table.ts'
 import type { Register } from './program.ts'
-import { verb, type Session } from './session.ts'
+import { verb } from './session.ts'
 import { numberBetween, refuseFlags } from './trace-options.ts'
 import { addWatchFlag, watched, type WatchFlag } from './watch.ts'
 
@@ -36,7 +36,8 @@ export const registerSql: Register = (program, context) => {
         const limits = queryLimits(flags)
         const query = text === '-' ? await textOfStdin() : text
         return watched(session, flags.watch, async (drawn) => {
-          await printQuery(drawn, await askViews(drawn, 'sql', query, limits))
+          const asked = withDesk(drawn, { claims: 'sql', views: true }, (desk) => fromDesk(desk.sql(query, limits)))
+          await printQuery(drawn, await asked)
           return exitCodes.done
         })
       }),
@@ -57,9 +58,6 @@ export const queryLimits = ({ limit, timeout }: QueryFlags): QueryLimits => {
   refuseFlags(faults)
   return { rowsMax: rows, timeMaxMs: Math.ceil(seconds * 1000) }
 }
-
-export const askViews = (session: Session, claims: string, query: string, limits: QueryLimits): Promise<QueryResult> =>
-  withDesk(session, { claims, views: true }, (desk) => fromDesk(desk.sql(query, limits)))
 
 const textOfStdin = async (): Promise<string> => {
   const chunks: Buffer[] = []

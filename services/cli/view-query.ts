@@ -2,12 +2,15 @@ import type { Command } from 'commander'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import type { QueryResult } from '../../domain/ports/views.ts'
 import { durationText, instantText } from '../../projections/explain/wording.ts'
+import { notYetKnown } from '../api/as-of.ts'
+import { withDesk } from './desk.ts'
+import { deskFailed, fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
 import { fitsTable, renderRecords, type Column, type JsonObject } from './output.ts'
 import { printQuery } from './query-table.ts'
 import { verb, type Context, type Session } from './session.ts'
-import { addQueryFlags, askViews, queryLimits, type QueryFlags } from './sql.ts'
+import { addQueryFlags, queryLimits, type QueryFlags } from './sql.ts'
 import { watched } from './watch.ts'
 
 /** A verb that is one query over one view. */
@@ -19,7 +22,10 @@ export interface ViewQuery<Flags> {
   readonly columns: (flags: Flags) => ReadonlyArray<Column<JsonObject>>
 }
 
-export const answerQuery = <Flags extends QueryFlags>(
+/** Flags of such a verb; the instant is for its query to read. */
+export type ViewFlags = QueryFlags & { readonly at?: string }
+
+export const answerQuery = <Flags extends ViewFlags>(
   command: Command,
   context: Context,
   query: ViewQuery<Flags>,
@@ -28,8 +34,13 @@ export const answerQuery = <Flags extends QueryFlags>(
     verb(context, async (session, flags: Flags) => {
       const limits = queryLimits(flags)
       const sql = query.sql(session, flags)
+      const at = instantFrom(flags.at)
       return watched(session, flags.watch, async (drawn) => {
-        const found = await askViews(drawn, query.claims, sql, limits)
+        const found = await withDesk(drawn, { claims: query.claims, views: true }, async (desk) => {
+          const unknown = at === null ? null : notYetKnown(at, (await fromDesk(desk.status())).now)
+          if (unknown !== null) throw deskFailed(unknown)
+          return fromDesk(desk.sql(sql, limits))
+        })
         if (drawn.style.format === 'table') await printTable(drawn, objectsOf(found), query.columns(flags))
         else await printQuery(drawn, found)
         if (drawn.style.format === 'table' && found.rows.length === 0) drawn.note('The views have no rows for that.')

@@ -2,12 +2,7 @@ import { waitsAt } from '../../infra/clickhouse/schema/waits-view.ts'
 import { instantFrom } from './instant.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
-import type { QueryFlags } from './sql.ts'
-import { answerQuery, cellIs, durationCell } from './view-query.ts'
-
-interface WaitsFlags extends QueryFlags {
-  readonly at?: string
-}
+import { answerQuery, cellIs, durationCell, type ViewFlags } from './view-query.ts'
 
 /** Registers `waits`. */
 export const registerWaits: Register = (program, context) => {
@@ -16,7 +11,7 @@ export const registerWaits: Register = (program, context) => {
     .description('how long workloads waited for their first start, by class')
     .option('--at <time>', 'as things stood then (default: the end of the log)')
     .addHelpText('after', examples)
-  answerQuery<WaitsFlags>(command, context, {
+  answerQuery<ViewFlags>(command, context, {
     claims: 'waits',
     sql: (session, { at }) => {
       const instant = instantFrom(at)

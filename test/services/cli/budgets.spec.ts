@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { decodePolicy } from '../../../domain/policy/allocation-policy.codec.ts'
 import type { Workload } from '../../../domain/planner/workload.ts'
@@ -58,7 +58,9 @@ const wednesdayMorning = (): CellLife => {
 }
 
 let life: CellLife
-const at = ['--at', new Date(wednesday + 3 * hour).toISOString()]
+/** What was told last and was needed. */
+const logEnd = wednesday + 100 * minute
+const at = ['--at', new Date(logEnd).toISOString()]
 const ask = (...words: ReadonlyArray<string>) => run([...words, ...data])
 const linesOf = (text: string): ReadonlyArray<string> => text.split('\n').filter((line) => line !== '')
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ')
@@ -132,6 +134,28 @@ describe('why --at', () => {
       code: 0,
       stdout: containing('research-0 is advised to run'),
     })
+  })
+})
+
+describe('--at', () => {
+  it('should give no answer for an instant that the log has not reached', async () => {
+    const said =
+      /^error: what was asked is not valid\n {2}at: nothing is known of .* yet: the log reaches to .*; give at most \d+ /
+    for (const words of [
+      ['queue'],
+      ['queue', '--position', evicted()],
+      ['fleet'],
+      ['decisions'],
+      ['share'],
+      ['why', evicted()],
+      ['prio', evicted()],
+      ['plan', resolve('docs/examples/finetune.yaml')],
+      ['drill', 'list'],
+    ]) {
+      const { code, stderr, stdout } = await ask(...words, '--at', new Date(logEnd + 1).toISOString())
+      expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' })
+      expect(stderr).toMatch(said)
+    }
   })
 })
 

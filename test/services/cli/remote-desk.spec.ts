@@ -193,3 +193,10 @@ describe('an owner that does not answer as it should', () => {
     })
   })
 })
+
+it('should answer for every instant up to now, and for none behind it', async () => {
+  const at = Date.now() as EpochMs
+  expect(await told(remote.fleet(at))).toMatchObject({ at })
+  const later = await remote.fleet((at + 3_600_000) as EpochMs)()
+  expect(later).toMatchObject({ left: { type: 'Invalid', faults: [{ path: 'at' }] } })
+})

@@ -66,8 +66,18 @@ it('should say what had been waited by then, by what had started and by what sti
 })
 
 it('should say the same as without an instant when that is the end, and nothing before the beginning', async () => {
-  expect(await ask('waits', '--at', '9999999s')).toEqual(await ask('waits'))
+  const [{ end } = {}] = await ask('sql', 'SELECT toUnixTimestamp64Milli(max(at)) AS end FROM decisions')
+  expect(await ask('waits', '--at', String(end))).toEqual(await ask('waits'))
   const hours = (await ask('ladder', '--from', '0s')).length
   expect(hours).toBeGreaterThan(24)
   expect(await ask('ladder', '--at', '69776s')).toHaveLength(1)
+})
+
+it('should say nothing of an instant that the log has not reached', async () => {
+  const environment = { LEASEHOLD_VIEWS: 'embedded' }
+  for (const verb of ['waits', 'ladder', 'fragmentation']) {
+    const { code, stderr, stdout } = await run([verb, '--at', '9999999s', '--data', data], { environment })
+    expect({ verb, code, stdout }).toEqual({ verb, code: 2, stdout: '' })
+    expect(stderr).toContain('at: nothing is known of day 115 17:46:39 yet: the log reaches to day ')
+  }
 })
