@@ -69,7 +69,7 @@ export type Why = {
       /** Where it would start, and whose ends at that instant make room there. */
       readonly projectedNodes: ReadonlyArray<string>
       readonly projectedAfter: ReadonlyArray<string>
-      /** What would start it now; none where nothing is known to, or too much runs and waits to try. */
+      /** What would start it now, for who asks for it; none where nothing is known to, or too much runs to try. */
       readonly hints: ReadonlyArray<Hint>
       /** What its side is owed and may take back, now or later. */
       readonly claim: Claim | null
@@ -132,6 +132,12 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
     expectedEndAt,
     lease,
   }
+}
+
+/** With what would start it now: that is tried out on copies of the cell, and costs more than all else that is said. */
+export const whyWithHints = (cell: Cell, id: string): Why | null => {
+  const why = whyOf(cell, id)
+  return why?.state === 'waiting' ? { ...why, hints: hintsOf(cell, cell.workloads.get(id)!) } : why
 }
 
 const phaseOf = ({ run }: Workload): Extract<Why, { readonly state: 'running' }>['phase'] => {
@@ -207,7 +213,7 @@ const waiting = (cell: Cell, workload: Workload, projection: Projection | undefi
     claim: code === 'OnHold' ? null : claimOf(cell, workload),
     quotaFor: code === 'NoMatchingAccelerator' ? quotaFor(cell, workload) : [],
     misnamed: code === 'Misconfigured' ? misnamedBy(cell, workload) : null,
-    hints: projection === undefined ? hintsOf(cell, workload) : [],
+    hints: [],
     ...(groundsOf(cell, workload) ?? noGrounds),
   }
 }

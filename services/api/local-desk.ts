@@ -14,7 +14,7 @@ import { positionOf } from '../../projections/explain/position.ts'
 import { prioOf } from '../../projections/explain/prio.ts'
 import { queueOf } from '../../projections/explain/queue.ts'
 import { shareOf } from '../../projections/explain/share.ts'
-import { whyOf } from '../../projections/explain/why.ts'
+import { whyWithHints } from '../../projections/explain/why.ts'
 import { streamSize } from '../../infra/chain/chain-head.ts'
 import { notYetKnown } from './as-of.ts'
 import { isOpen } from './dead-letter-index.ts'
@@ -169,7 +169,7 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
     state: (id) => asking(null, () => stateOf(log, follower, id)),
     why: (id, at) =>
       asking(at, async (cell) => {
-        const why = whyOf(cell, id)
+        const why = whyWithHints(cell, id)
         if (why !== null) return E.right(why)
         const used = await follower.wasUsed(id)
         if (E.isLeft(used)) return used

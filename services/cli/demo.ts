@@ -18,7 +18,7 @@ import { headOf } from '../../infra/chain/chain-head.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { durationText, instantText } from '../../projections/explain/wording.ts'
 import { whyText } from '../../projections/explain/why-text.ts'
-import { whyOf, type Why } from '../../projections/explain/why.ts'
+import { whyWithHints, type Why } from '../../projections/explain/why.ts'
 import { foldCell } from '../decide/fold.ts'
 import type { Scenario, Simulated } from '../decide/simulate.ts'
 import { verifyReplay } from '../replay/verify.ts'
@@ -96,7 +96,7 @@ const explained = async (
   const { cell: stream } = session.configuration
   const asked = Math.floor((at - data.waitedMs / 2) / 1000) * 1000
   const { cell } = fromLog(await foldCell(log, stream, { until: asked as EpochMs }))
-  const why = whyOf(cell, data.workload)!
+  const why = whyWithHints(cell, data.workload)!
   const { events, logDigest } = runs.at(-1)!
   const replay = fromLog(await verifyReplay(log, stream))
   const { size, hash } = fromLog(await headOf(log)())
