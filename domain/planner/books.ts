@@ -5,7 +5,6 @@ import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import { wholeGpu, type EpochMs } from '../kernel/units.ts'
 import { fairTreeOf, sharingOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
-import { budgetNodes } from '../policy/budget-node-path.ts'
 import type { BudgetPolicy } from '../policy/budget-policy.ts'
 import { UnitTable } from '../policy/unit-table.ts'
 import { Allowances } from './allowances.ts'
@@ -103,12 +102,6 @@ export class Books {
 
   snapshot(): BooksSnapshot {
     return { ledger: this.ledger.toJSON(), order: this.order.snapshot(), untold: this.untold.map(toUntold) }
-  }
-
-  /** Path of the leaf that its time belongs to; null: nothing says which, or the policy does not have it. */
-  budgetOf(workload: Workload, policy: AllocationPolicy): string | null {
-    const path = workload.terms.budget ?? policy.queues[workload.queue.index]?.budget ?? null
-    return path !== null && budgetNodes(this.budgets).get(path)?.node.children.length === 0 ? path : null
   }
 
   /** Puts what waits, or runs, back where its account says, after a restore. */

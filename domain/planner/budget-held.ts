@@ -1,4 +1,5 @@
 import type { EpochMs } from '../kernel/units.ts'
+import type { Block } from './block.ts'
 import type { Account, Books } from './books.ts'
 import type { BudgetPass } from './budget-pass.ts'
 import type { WorkloadHeld } from './cell-event.ts'
@@ -7,7 +8,6 @@ import type { Line } from './line.ts'
 import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
 import { nodeStanding } from './node-standing.ts'
 import { projectedStart } from './projected-start.ts'
-import type { Block } from './start-check.ts'
 import type { Workload } from './workload.ts'
 
 interface Reason extends Block {

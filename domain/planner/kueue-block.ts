@@ -4,9 +4,9 @@ import type { HeadOutcome } from '../kueue/admission-cycle.ts'
 import type { Victim } from '../kueue/preemption-request.ts'
 import { quotaResources, type QuotaResource } from '../policy/quota-policy.ts'
 import type { QuotaTree, Usage } from '../quota/quota-tree.ts'
+import type { Block } from './block.ts'
 import type { KueueBooks } from './kueue-books.ts'
 import type { KueueReason } from './kueue-held.ts'
-import type { Block } from './start-check.ts'
 import type { Workload } from './workload.ts'
 
 /** Where in the policy document that is said of the workload's queue. */

@@ -1,7 +1,7 @@
+import type { Block } from './block.ts'
 import type { WorkloadHeld } from './cell-event.ts'
 import { roomFor } from './held.ts'
 import type { KueuePass } from './kueue-pass.ts'
-import type { Block } from './start-check.ts'
 import { wantsRoom } from './room-reason.ts'
 import type { Workload } from './workload.ts'
 

@@ -4,6 +4,7 @@ import type { DurationMs } from '../kernel/units.ts'
 import { contractOf, sharingOf, topologyLevelsOf } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import { Books } from './books.ts'
+import { budgetPathOf } from './budget-path.ts'
 import type { Cell } from './cell.ts'
 import type { PolicyActivated } from './cell-event.ts'
 import { KueueBooks } from './kueue-books.ts'
@@ -112,7 +113,7 @@ export const standInLine = (cell: Cell, workload: Workload): void => {
   workload.queue.add(workload)
   if (books === null) workload.queue.lines.add(workload, lineKeyOf(cell, workload))
   else {
-    const path = books.budgetOf(workload, policy!)
+    const path = budgetPathOf(policy!, workload)
     if (path === null || workload.queue.index < 0) return
     books.join(workload, path, cell.now)
   }
@@ -241,8 +242,9 @@ const open = (cell: Cell, workload: Workload): void => {
   const { books, policy } = cell
   const { run } = workload
   if (run !== null) cell.kueue?.start(workload, run.parts, run.startedAt)
-  const path = books?.budgetOf(workload, policy!) ?? null
-  if (books === null || run === null || path === null) return
+  if (books === null || run === null) return
+  const path = budgetPathOf(policy!, workload)
+  if (path === null) return
   books.start(workload, path, run.parts, run.preemptible, cell.now)
   if (run.idle) books.setIdle(workload, true, cell.now)
 }

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../kernel/units.ts'
 import { contractOf, limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
-import { isAtOrBelow } from '../policy/budget-node-path.ts'
 import type { ExceptionPolicy } from '../policy/contract-policy.ts'
+import { isWithinBudgets } from './budget-path.ts'
 import type { Cell } from './cell.ts'
 import type { Run, Workload } from './workload.ts'
 
@@ -50,28 +50,34 @@ export const exceptionFor = <K extends ExceptionPolicy['allows']['kind']>(
   at: EpochMs,
   kind: K,
 ): Allowed<K> | undefined =>
-  policy?.exceptions?.find((exception): exception is Allowed<K> => holds(exception, workload, at, kind))
+  policy?.exceptions?.find((exception): exception is Allowed<K> => holds(policy, exception, workload, at, kind))
 
 /** The highest cap of the exceptions that hold for the workload now, thousandths of devices; 0: there are none. */
 export const raisedCapMilli = (policy: AllocationPolicy, workload: Workload, at: EpochMs): number =>
   (policy.exceptions ?? []).reduce(
-    (most, exception) => (holds(exception, workload, at, 'cap') ? Math.max(most, exception.allows.devicesMilli) : most),
+    (most, exception) =>
+      holds(policy, exception, workload, at, 'cap') ? Math.max(most, exception.allows.devicesMilli) : most,
     0,
   )
 
 const holds = <K extends ExceptionPolicy['allows']['kind']>(
+  policy: AllocationPolicy,
   exception: ExceptionPolicy,
   workload: Workload,
   at: EpochMs,
   kind: K,
 ): exception is Allowed<K> =>
-  exception.allows.kind === kind && !isPast(exception.expires, at) && isSubject(exception, workload)
+  exception.allows.kind === kind && !isPast(exception.expires, at) && isSubject(policy, exception, workload)
 
 /** A date begins at midnight UTC; null: never. */
 export const isPast = (day: string | null, at: EpochMs): boolean =>
   day !== null && at >= Math.floor(Date.parse(day) / msPerDay) * msPerDay
 
-const isSubject = ({ subject: { kind, name } }: ExceptionPolicy, workload: Workload): boolean => {
+const isSubject = (
+  policy: AllocationPolicy,
+  { subject: { kind, name } }: ExceptionPolicy,
+  workload: Workload,
+): boolean => {
   switch (kind) {
     case 'team':
       return workload.team === name
@@ -80,6 +86,6 @@ const isSubject = ({ subject: { kind, name } }: ExceptionPolicy, workload: Workl
     case 'workload':
       return workload.id === name
     case 'budget':
-      return workload.account !== null && isAtOrBelow(workload.account.path, name)
+      return isWithinBudgets(policy, workload, [name])
   }
 }

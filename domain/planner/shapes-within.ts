@@ -1,7 +1,7 @@
 import type { Shape } from '../fleet/shape.ts'
+import type { Block } from './block.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
-import type { Block } from './start-check.ts'
 import type { Workload } from './workload.ts'
 
 /** The request as its queue's quota lets it start, on one accelerator class at a time, in the queue's order. */

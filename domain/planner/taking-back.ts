@@ -2,16 +2,17 @@ import type { Placement } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
-import { isAtOrBelow } from '../policy/budget-node-path.ts'
+import type { Block } from './block.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import type { SideStanding } from './cell-event.ts'
 import { EvictionAllowance } from './eviction-allowance.ts'
 import { Leavers } from './leavers.ts'
 import { nodeStanding } from './node-standing.ts'
+import { poolFrom } from './protected-pool.ts'
 import { protectedUntil, protectionOf, protectionRule } from './protection.ts'
+import { Refusals } from './refusals.ts'
 import { SideRoom } from './side-room.ts'
-import type { Block } from './start-check.ts'
 import { optionsOf, shrunkBy } from './victim-option.ts'
 import { comeBack, findVictims, leave, type Trial, type VictimSet } from './victim-search.ts'
 import type { Workload } from './workload.ts'
@@ -199,22 +200,11 @@ export class TakingBack {
       refused.until(protectedUntil(this.policy, victim, run), protectionRule(this.policy, victim, run))
     if (protection === 'undrilled') refused.undrilled()
     if (protection !== null) return false
-    if (this.isInPoolOf(victim, forWhom)) return false
+    if (poolFrom(this.cell, this.policy, victim, forWhom) >= 0) return false
     if (this.allowance.leftOfTeam(victim.team) > 0) return true
     refused.limited(this.allowance.teamRetryAt(victim.team))
     // Whoever only shrinks is not evicted.
     return victim.terms.elasticity !== null
-  }
-
-  /** It runs in a pool of its own that the other one has no part in. */
-  private isInPoolOf(victim: Workload, other: Workload): boolean {
-    const { protectedPools = [] } = this.policy
-    return protectedPools.some(
-      ({ budgets, nodes }) =>
-        isWithin(victim, budgets) &&
-        !isWithin(other, budgets) &&
-        victim.run!.parts.some(({ node }) => nodes.includes(this.cell.fleet.nodes[node]!.node)),
-    )
   }
 
   /** Quota that victims give back is there for whom they make room. */
@@ -256,58 +246,5 @@ export class TakingBack {
 
   private note(map: Map<number, number>, node: number, rate: number): void {
     for (const above of this.books.upwards(node)) map.set(above, (map.get(above) ?? 0) + rate)
-  }
-}
-
-const isWithin = ({ account }: Workload, budgets: ReadonlyArray<string>): boolean =>
-  account !== null && budgets.some((budget) => isAtOrBelow(account.path, budget))
-
-/** Why those could not leave who would have had to. */
-class Refusals {
-  private protectedUntil = Infinity
-  /** Of the protection that ends first. */
-  private rule = 'spec.contract.minRuntimeMax'
-  private undrilledCount = 0
-  private limitedCount = 0
-  private retryAt: EpochMs | null = null
-  private protectedCount = 0
-
-  until(at: number, rule: string): void {
-    this.protectedCount++
-    if (at >= this.protectedUntil) return
-    this.protectedUntil = at
-    this.rule = rule
-  }
-  undrilled(): void {
-    this.undrilledCount++
-  }
-  limited(retryAt: EpochMs | null): void {
-    this.limitedCount++
-    if (retryAt !== null && (this.retryAt === null || retryAt < this.retryAt)) this.retryAt = retryAt
-  }
-
-  block(): Block | null {
-    if (this.protectedCount > 0)
-      return {
-        code: 'ProtectedWindow',
-        rule: this.rule,
-        compared: {
-          protectedAttempts: this.protectedCount,
-          ...(this.protectedUntil < Infinity && { untilMs: this.protectedUntil }),
-        },
-      }
-    if (this.limitedCount > 0)
-      return {
-        code: 'PreemptionRateLimited',
-        rule: 'spec.limits.preemptionsPerTeamHour',
-        compared: { limitedAttempts: this.limitedCount, ...(this.retryAt !== null && { retryAtMs: this.retryAt }) },
-      }
-    if (this.undrilledCount > 0)
-      return {
-        code: 'DrillNotPassed',
-        rule: 'spec.contract.drillRequired',
-        compared: { undrilledAttempts: this.undrilledCount },
-      }
-    return null
   }
 }
