@@ -12,7 +12,7 @@ import { misnamedBy, type Misnamed } from '../../domain/planner/misnamed.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
 import { projectedStart } from '../../domain/planner/projected-start.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
-import { waitedBy, type Workload } from '../../domain/planner/workload.ts'
+import { waitedBy, type Run, type Workload } from '../../domain/planner/workload.ts'
 
 /** Ids of those ahead that are named; how many there are is told beside them. */
 export const aheadNamedMax = 10
@@ -100,28 +100,29 @@ export type Why = {
 export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | null => {
   const workload = cell.workloads.get(id)
   if (workload === undefined) return null
-  const { shape, queue, submittedAt, run } = workload
-  const common = {
+  return workload.run === null ? whyItWaits(cell, workload, projection) : whereItRuns(cell, workload, workload.run)
+}
+
+const budgetOf = ({ books }: Cell, { account }: Workload): string | null =>
+  account === null ? null : books!.ledger.path(account.node)
+
+const whereItRuns = (cell: Cell, workload: Workload, { startedAt, expectedEndAt, parts }: Run): Why => {
+  const { shape, queue } = workload
+  const open = openCommand(cell, workload)
+  return {
     at: cell.now,
-    workload: id,
+    workload: workload.id,
     queue: queue.name,
-    budget: workload.account === null ? null : cell.books!.ledger.path(workload.account.node),
+    budget: budgetOf(cell, workload),
     class: workload.class,
     needDevices: shape.request.devices,
     needMilli: shape.needMilli,
     needMemoryMib: shape.request.memoryMib,
-    submittedAt,
+    submittedAt: workload.submittedAt,
     waitedMs: waitedBy(workload, cell.now),
     preemptions: workload.preemptions,
     outOfServiceMilli: cell.fleet.idleOutOfService,
     standing: cell.standing,
-  }
-  if (run === null) return { ...common, ...waiting(cell, workload, projection) }
-  const { startedAt, expectedEndAt, parts } = run
-  const lease = parts.map((part) => cell.fleet.partNamed(part))
-  const open = openCommand(cell, workload)
-  return {
-    ...common,
     state: 'running',
     phase: phaseOf(workload),
     command: open?.command ?? null,
@@ -130,7 +131,7 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
     attempt: workload.attempt,
     startedAt,
     expectedEndAt,
-    lease,
+    lease: parts.map((part) => cell.fleet.partNamed(part)),
   }
 }
 
@@ -190,13 +191,29 @@ const whenOf = (cell: Cell, workload: Workload, given: Projection | undefined): 
   }
 }
 
-const waiting = (cell: Cell, workload: Workload, projection: Projection | undefined) => {
-  const { hold, shape } = workload
+const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | undefined): Why => {
+  const { hold, shape, queue } = workload
   const { count, first } = aheadIn(cell, workload)
   // It is so at once, and told by the next pass.
-  const code = workload.onHold ? ('OnHold' as const) : (hold?.code ?? null)
+  const code = workload.onHold ? 'OnHold' : (hold?.code ?? null)
+  const when = whenOf(cell, workload, projection)
+  const grounds = groundsOf(cell, workload) ?? noGrounds
+  // Every field by name: to spread so many into one object costs a hundred times as much as all else that is done here.
   return {
-    state: 'waiting' as const,
+    at: cell.now,
+    workload: workload.id,
+    queue: queue.name,
+    budget: budgetOf(cell, workload),
+    class: workload.class,
+    needDevices: shape.request.devices,
+    needMilli: shape.needMilli,
+    needMemoryMib: shape.request.memoryMib,
+    submittedAt: workload.submittedAt,
+    waitedMs: waitedBy(workload, cell.now),
+    preemptions: workload.preemptions,
+    outOfServiceMilli: cell.fleet.idleOutOfService,
+    standing: cell.standing,
+    state: 'waiting',
     code,
     rule: hold?.rule ?? null,
     policy: cell.policyHash,
@@ -209,12 +226,24 @@ const waiting = (cell: Cell, workload: Workload, projection: Projection | undefi
     aheadCount: count,
     freeMilli: cell.fleet.freeFor(shape),
     largestMilli: largestMilliFor(cell.fleet, shape),
-    ...whenOf(cell, workload, projection),
+    projectedFrom: when.projectedFrom,
+    projectedTo: when.projectedTo,
+    expectedWaitMs: when.expectedWaitMs,
+    projectedStartAt: when.projectedStartAt,
+    projection: when.projection,
+    projectedNodes: when.projectedNodes,
+    projectedAfter: when.projectedAfter,
     claim: code === 'OnHold' ? null : claimOf(cell, workload),
     quotaFor: code === 'NoMatchingAccelerator' ? quotaFor(cell, workload) : [],
     misnamed: code === 'Misconfigured' ? misnamedBy(cell, workload) : null,
     hints: [],
-    ...(groundsOf(cell, workload) ?? noGrounds),
+    compared: grounds.compared,
+    own: grounds.own,
+    other: grounds.other,
+    holders: grounds.holders,
+    holdersCount: grounds.holdersCount,
+    nextTurn: grounds.nextTurn,
+    keptFor: grounds.keptFor,
   }
 }
 
