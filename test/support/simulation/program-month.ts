@@ -1,5 +1,5 @@
 import type { AllocationPolicy } from '../../../domain/policy/allocation-policy.ts'
-import { contractRun } from '../../../domain/simulation/contract-run.ts'
+import { contractRun, type ContractTerms } from '../../../domain/simulation/contract-run.ts'
 import { durations } from '../../../domain/simulation/durations.ts'
 import { programJobs, programLoad, programTerms } from '../../../domain/simulation/program-load.ts'
 import { ContractLedger, type ContractReport } from '../../../projections/simulation/contract-report.ts'
@@ -17,7 +17,12 @@ export interface Month {
 }
 
 /** A month, or the first days of it, of the load of three programs under a policy. */
-export const programMonth = (seed: number, policy: AllocationPolicy, days: number = programLoad.days): Month => {
+export const programMonth = (
+  seed: number,
+  policy: AllocationPolicy,
+  days: number = programLoad.days,
+  terms: ContractTerms = programTerms,
+): Month => {
   const until = days * dayMs
   const ledger = new ContractLedger()
   const oracle = new LogOracle({
@@ -32,7 +37,7 @@ export const programMonth = (seed: number, policy: AllocationPolicy, days: numbe
     nodes,
     devicesPerNode,
     policy,
-    contractRun(programJobs(seed), { ...programTerms, until }),
+    contractRun(programJobs(seed), { ...terms, until }),
     ({ input, decisions }, cell) => {
       ledger.follow(input, decisions, cell)
     },
