@@ -13,6 +13,7 @@ import { systemClock } from '../../infra/host/clock.ts'
 import { ownerOf } from '../../infra/host/folder-owner.ts'
 import { readNodeList } from '../../infra/traces/node-list.ts'
 import { readDocumentFile } from '../../infra/yaml/document.ts'
+import { counted } from './counted.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
@@ -153,8 +154,8 @@ const printTable = async (session: Session, file: string, found: ReadonlyArray<F
 const summary = (found: ReadonlyArray<Fault>): string => {
   const warnings = found.filter(isWarning).length
   const faults = found.length - warnings
-  const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`
-  if (faults > 0) return `not valid, ${counted(faults, 'fault')}`
+  if (faults > 0)
+    return `not valid, ${counted(faults, 'fault')}; warnings come once ${faults === 1 ? 'it is' : 'they are'} mended`
   return warnings > 0 ? `valid, with ${counted(warnings, 'warning')}` : 'valid, nothing to warn of'
 }
 

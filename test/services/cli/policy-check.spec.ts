@@ -46,7 +46,9 @@ describe('policy check', () => {
     expect(rows[1]).toMatch(/^ {3}7 {3}fault {3}spec\.mode: found the text "advised"$/)
     expect(rows[2]).toMatch(/^ +-> did you mean advise\?$/)
     expect(rows[3]).toMatch(/^ {3}9 {3}fault {3}spec\.queues\[0\]\.cohort: there is no cohort nobody$/)
-    expect(stdout).toContain(`${join(folder, 'policy.yaml')}: not valid, 2 faults\n`)
+    expect(stdout).toContain(
+      `${join(folder, 'policy.yaml')}: not valid, 2 faults; warnings come once they are mended\n`,
+    )
   })
 
   it('should warn of what will surprise, and only refuse it where that is asked for', async () => {
