@@ -10,6 +10,9 @@ const binary = [
   'test/integration/{ingest-crash,bad-input,bad-environment,bad-facts,up-crash,up-digest}.spec.ts',
 ]
 
+/** Says what was skipped, and why. */
+const skipped = './test/support/skipped-reporter.ts'
+
 const shared = { pool: 'forks', testTimeout: 60_000, hookTimeout: 60_000 } as const
 
 /** Where `.ci/run` wants the counts. */
@@ -17,7 +20,7 @@ const report = process.env['LEASEHOLD_TEST_REPORT']
 
 export default defineConfig({
   test: {
-    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+    reporters: report === undefined ? ['default', skipped] : ['default', skipped, ['json', { outputFile: report }]],
     projects: [
       { test: { ...shared, name: 'source', include: ['test/**/*.spec.ts'], exclude: binary } },
       { test: { ...shared, name: 'binary', include: binary, globalSetup: 'test/support/build.ts' } },

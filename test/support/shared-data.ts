@@ -14,6 +14,5 @@ export const describeOnData = (name: string, suite: () => void): void => {
     return
   }
   if (process.env['CI'] !== undefined) throw new Error(`${name}: there are no traces in ${folder}`)
-  console.warn(`skipped: ${name}: there are no traces in ${folder}`)
-  describe.skip(`${name} (skipped: no traces in ../shared/data)`, suite)
+  describe.skip(`${name}: there are no traces in ../shared/data`, suite)
 }

@@ -16,7 +16,7 @@ const offeredByBash = async (line: string): Promise<ReadonlyArray<string>> => {
   return offered.trim().split('\n')
 }
 
-describe.runIf(has('bash'))('completion for bash', () => {
+describe.runIf(has('bash'))('completion, where there is bash', () => {
   it('should offer verbs, and those beneath a verb', async () => {
     expect(await offeredByBash('leasehold fl')).toEqual(['fleet'])
     expect(await offeredByBash('leasehold node dr')).toEqual(['drain'])
