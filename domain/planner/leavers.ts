@@ -4,8 +4,8 @@ import { canPlace } from '../fleet/spanning.ts'
 import type { Cell } from './cell.ts'
 
 /**
- * What is about to come free because somebody makes room for others: the devices that no kept place takes are anybody's,
- * and whoever fits there need not evict.
+ * What is about to come free because somebody was asked to leave it, for whatever cause: the devices that no kept place
+ * takes are anybody's, and whoever fits there need not evict.
  */
 export class Leavers {
   private readonly cell: Cell
@@ -15,14 +15,12 @@ export class Leavers {
 
   constructor(cell: Cell) {
     this.cell = cell
-    for (const { decision, parts } of cell.places.values()) {
-      this.keep(parts)
-      for (const { workload: id, attempt } of decision.victims) {
-        const victim = cell.workloads.get(id)
-        if (victim?.run?.open == null || victim.attempt !== attempt) continue
-        const stays = milliBy(victim.run.open.keeps?.map((part) => cell.fleet.partNumbered(part)) ?? [])
-        this.add(victim.shape, without(victim.run.parts, stays))
-      }
+    for (const { parts } of cell.places.values()) this.keep(parts)
+    for (const { shape, run } of [...cell.leaving].sort((a, b) => a.seq - b.seq)) {
+      const open = run!.open!
+      // Silence frees nothing: who has not left in time is not about to.
+      if (open.because === 'stop-expired') continue
+      this.add(shape, without(run!.parts, milliBy(open.keeps?.map((part) => cell.fleet.partNumbered(part)) ?? [])))
     }
   }
 
@@ -34,16 +32,21 @@ export class Leavers {
     for (const [key, milli] of milliBy(parts)) this.kept.set(key, (this.kept.get(key) ?? 0) + milli)
   }
 
-  /** Whether it fits beside what is free now once they have left. The fleet is left as it was found. */
+  /** Whether it fits beside what is free now once they have left. */
   makeRoomFor(shape: Shape): boolean {
-    if (this.frees.length === 0) return false
+    return this.whenGone(() => canPlace(this.cell.fleet, shape)) === true
+  }
+
+  /** What is found once they have left; null: there are none. The fleet is left as it was found. */
+  whenGone<A>(look: () => A): A | null {
+    if (this.frees.length === 0) return null
     const { fleet } = this.cell
     const kept = new Map(this.kept)
     const left = this.frees.map((each) => ({ ...each, parts: without(each.parts, kept) }))
     for (const each of left) for (const part of each.parts) fleet.give(each.shape, part)
-    const fits = canPlace(fleet, shape)
+    const found = look()
     for (const each of left) for (const part of each.parts) fleet.take(each.shape, part)
-    return fits
+    return found
   }
 }
 

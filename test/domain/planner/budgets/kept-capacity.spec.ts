@@ -5,8 +5,9 @@ import { decisionsOf, heldOf, pass, preemptionsOf, startsOf, victimsOf } from '.
 import { requestOf } from '../../../support/arbitrary-fleet.ts'
 import { budgetPolicy, CellLife, hour, minute, minutes } from '../../../support/cell-life.ts'
 import type { EpochMs } from '../../../../domain/kernel/units.ts'
+import type { CommandOutcome } from '../../../../domain/planner/command.ts'
 
-const conclude = (life: CellLife, workload: string, verb: 'start' | 'evict', outcome: 'done' | 'failed' = 'done') => {
+const conclude = (life: CellLife, workload: string, verb: 'start' | 'evict', outcome: CommandOutcome = 'done') => {
   const { attempt, run } = life.cell.workloads.get(workload)!
   const command = verb === 'start' ? `${workload}/${attempt}/start` : run!.open!.command
   life.tell({
@@ -198,4 +199,39 @@ it('should take no more of a side while somebody of it leaves for a place that i
   pass(life, 4 * hour)
   // Nobody answers: the place expires again and again, and nobody else is asked meanwhile.
   expect(new Set(victimsOf(life)).size).toBe(1)
+})
+
+/** Four of b on four devices, of which it is entitled to two; one of them was asked to leave for a, which waits no more. */
+const leftBehind = (): CellLife => {
+  const life = new CellLife()
+    .policy(budgetPolicy({ a: 1, b: 2, c: 1 }, { mode: 'automate' }))
+    .nodes(1, 4)
+    .drilled('a', 'b', 'c')
+  for (let i = 0; i < 4; i++) life.submit(`b${i}`, 1, { budget: 'b' })
+  life.tick()
+  for (let i = 0; i < 4; i++) conclude(life, `b${i}`, 'start')
+  life.at(minute).submit('a', 1, { budget: 'a' })
+  pass(life, 12 * minute)
+  expect(victimsOf(life)).toEqual(['b0'])
+  life.tell({ type: 'CancelRequested', at: life.now as EpochMs, data: { workload: 'a' } })
+  return life
+}
+
+it('should evict nobody for what is about to come free though its place is no longer kept', () => {
+  const life = leftBehind()
+  life.submit('c', 1, { budget: 'c' })
+  pass(life, 30 * minute)
+  expect(victimsOf(life)).toEqual(['b0'])
+  conclude(life, 'b0', 'evict')
+  life.tick()
+  expect(life.running).toEqual(['b1', 'b2', 'b3', 'c'])
+})
+
+it('should not wait for ever for who does not leave when it has to', () => {
+  const life = leftBehind()
+  life.submit('c', 1, { budget: 'c' })
+  pass(life, 30 * minute)
+  conclude(life, 'b0', 'evict', 'expired')
+  pass(life, 31 * minute)
+  expect(victimsOf(life)).toEqual(['b0', 'b1'])
 })
