@@ -13,7 +13,7 @@ import { poolFrom } from './protected-pool.ts'
 import { protectedUntil, protectionOf, protectionRule } from './protection.ts'
 import { Refusals } from './refusals.ts'
 import { SideRoom } from './side-room.ts'
-import { optionsOf, shrunkBy } from './victim-option.ts'
+import { optionsOf, shrunkBy, type VictimOption } from './victim-option.ts'
 import { comeBack, findVictims, leave, type Trial, type VictimSet } from './victim-search.ts'
 import type { Workload } from './workload.ts'
 
@@ -38,6 +38,8 @@ export class TakingBack {
   private readonly leaving = new Map<number, number>()
   private readonly leavers: Leavers
   private readonly gone = new Set<Workload>()
+  /** Who shrinks already, with what it keeps: it is no victim meanwhile, but nobody else stops for what it could yet give. */
+  private readonly shrinking = new Map<Workload, Placement['parts']>()
   private readonly claims = new Map<number, boolean>()
   /** Why nobody makes room, by what was asked for. */
   private readonly nobody = new Map<string, Block | null>()
@@ -56,9 +58,11 @@ export class TakingBack {
       if (account !== null) this.note(this.arriving, account.node, decision.needMilli)
     }
     // Also those whose place was given up meanwhile: they leave all the same.
-    for (const { account, run, shape } of cell.leaving) {
+    for (const workload of cell.leaving) {
+      const { account, run, shape } = workload
       if (account === null) continue
       const keeps = run!.open!.keeps?.map((part) => cell.fleet.partNumbered(part)) ?? []
+      if (keeps.length > 0) this.shrinking.set(workload, keeps)
       this.note(this.leaving, account.node, account.rate - (keeps.length === 0 ? 0 : books.rateOf(shape, keeps)))
     }
   }
@@ -94,13 +98,16 @@ export class TakingBack {
     const partsAt = new Map<number, number>()
     const refused = new Refusals()
     const victims: Workload[] = []
+    const shrinking = new Map<Workload, Placement['parts']>()
     for (const level of levels)
       for (const side of this.sidesBeside(level)) {
         partsAt.set(side, level)
         for (const victim of this.books.runningBelow(side)) {
-          if (!this.mayLeave(victim, workload, refused)) continue
+          const keeps = this.shrinking.get(victim)
+          if (keeps !== undefined && this.mayShrinkFurther(victim, workload)) shrinking.set(victim, keeps)
+          else if (this.mayLeave(victim, workload, refused)) victims.push(victim)
+          else continue
           sideOf.set(victim.id, side)
-          victims.push(victim)
         }
       }
     const limits = limitsOf(this.policy)
@@ -109,10 +116,14 @@ export class TakingBack {
       cellLeft: this.allowance.leftOfCell,
       lossMax: limits.lossMaxMilliUnitHours === null ? Infinity : limits.lossMaxMilliUnitHours * 3_600_000,
     })
-    const options = optionsOf(this.books, victims, this.at)
+    const options = optionsOf(this.books, victims, shrinking, this.at)
     for (const shape of shapes) {
-      const found = findVictims(this.trialOf(workload, shape), shape, options, room, () => place(shape), spare)
+      const look = () => findVictims(this.trialOf(workload, shape), shape, options, room, () => place(shape), spare)
+      const found = look()
       if (found === null) continue
+      // It waits for them.
+      if (found.victims.some(({ workload: victim }) => shrinking.has(victim))) return null
+      if (this.needOnlyShrink(found, options, look)) return null
       const side = sideOf.get(found.victims[0]!.workload.id)!
       return {
         ...this.shrunkNoMore(found, this.trialOf(workload, shape), () => place(shape)),
@@ -124,6 +135,20 @@ export class TakingBack {
     const block = refused.block() ?? this.storm(victims.length)
     this.nobody.set(asked, block)
     return block
+  }
+
+  /** Somebody would stop who could shrink, and need only do that beside what others are about to leave. */
+  private needOnlyShrink(
+    { victims }: VictimSet,
+    options: ReadonlyArray<VictimOption>,
+    look: () => VictimSet | null,
+  ): boolean {
+    const stops = (set: VictimSet['victims'], victim: Workload) =>
+      set.some(({ keeps, workload }) => keeps === null && workload === victim)
+    const elastic = options.filter(({ keeps, workload }) => keeps !== null && stops(victims, workload))
+    if (elastic.length === 0) return false
+    const later = this.leavers.whenGone(look)
+    return later !== null && elastic.some(({ workload }) => !stops(later.victims, workload))
   }
 
   /** Nobody of those who could leave may, because too many did just now. */
@@ -146,6 +171,7 @@ export class TakingBack {
       this.leavers.add(victim.shape, frees)
       this.note(this.leaving, victim.account!.node, freed)
       if (keeps === null) this.allowance.evict(victim.team)
+      else this.shrinking.set(victim, keeps)
     }
   }
 
@@ -205,6 +231,12 @@ export class TakingBack {
     refused.limited(this.allowance.teamRetryAt(victim.team))
     // Whoever only shrinks is not evicted.
     return victim.terms.elasticity !== null
+  }
+
+  /** It could be asked, once it has done what it is asked for now. */
+  private mayShrinkFurther(victim: Workload, forWhom: Workload): boolean {
+    const protection = protectionOf(this.cell, victim, { ...victim.run!, open: null }, this.at)
+    return protection === null && poolFrom(this.cell, this.policy, victim, forWhom) < 0
   }
 
   /** Quota that victims give back is there for whom they make room. */

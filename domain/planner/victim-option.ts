@@ -26,12 +26,21 @@ export interface VictimOption {
 export const byLoss = (a: VictimOption, b: VictimOption): number =>
   a.ranked - b.ranked || b.run.startedAt - a.run.startedAt || (a.workload.id < b.workload.id ? -1 : 1)
 
-/** Ways in which these make room, shrinking before stopping. */
-export const optionsOf = (books: Books, victims: ReadonlyArray<Workload>, at: EpochMs): ReadonlyArray<VictimOption> => {
+/**
+ * Ways in which these make room, shrinking before stopping.
+ * @param shrinking others who shrink already, with what they keep: they could shrink further before anybody stops
+ */
+export const optionsOf = (
+  books: Books,
+  victims: ReadonlyArray<Workload>,
+  shrinking: ReadonlyMap<Workload, Placement['parts']>,
+  at: EpochMs,
+): ReadonlyArray<VictimOption> => {
   const median = medianOf(victims.flatMap(({ run }) => (run!.checkpointAt === null ? [] : [run!.checkpointAt])))
   const stops = victims.map((workload) => stopOption(workload, at, median)).sort(byLoss)
   const shrinks = victims.flatMap((workload) => shrinkOption(books, workload) ?? []).sort(byLoss)
-  return [...shrinks, ...stops]
+  const further = [...shrinking].flatMap(([workload, keeps]) => shrinkOption(books, workload, keeps) ?? []).sort(byLoss)
+  return [...shrinks, ...further, ...stops]
 }
 
 const stopOption = (workload: Workload, at: EpochMs, median: number | null): VictimOption => {
@@ -53,31 +62,37 @@ const stopOption = (workload: Workload, at: EpochMs, median: number | null): Vic
 }
 
 /** Whole replicas beyond those that it declared to be enough; null: there are none, or it was asked already. */
-const shrinkOption = (books: Books, workload: Workload): VictimOption | null => {
+const shrinkOption = (books: Books, workload: Workload, parts = workload.run!.parts): VictimOption | null => {
   const run = workload.run!
   const { elasticity } = workload.terms
   const { devices: wanted } = workload.shape.request
   if (elasticity === null || run.tried.includes('shrink')) return null
   const each = wanted / elasticity.maxReplicas
-  const held = run.parts.reduce((sum, { devices }) => sum + devices.length, 0)
+  const held = parts.reduce((sum, { devices }) => sum + devices.length, 0)
   const spare = held - each * elasticity.minReplicas
-  return Number.isInteger(each) && spare > 0 ? shrunkBy(books, workload, spare) : null
+  return Number.isInteger(each) && spare > 0 ? shrunkBy(books, workload, spare, parts) : null
 }
 
-/** It gives back so many devices, the last first. */
-export const shrunkBy = (books: Books, workload: Workload, count: number): VictimOption => {
+/** It gives back so many devices of these, the last first. */
+export const shrunkBy = (
+  books: Books,
+  workload: Workload,
+  count: number,
+  parts = workload.run!.parts,
+): VictimOption => {
   const run = workload.run!
   const keeps: PlacementPart[] = []
   const frees: PlacementPart[] = []
   let left = count
-  for (const part of run.parts.toReversed()) {
+  for (const part of parts.toReversed()) {
     const gone = Math.min(left, part.devices.length)
     left -= gone
     const cut = part.devices.length - gone
     if (cut > 0) keeps.unshift({ ...part, devices: part.devices.slice(0, cut) })
     if (gone > 0) frees.push({ ...part, devices: part.devices.slice(cut) })
   }
-  const rate = workload.account!.rate - books.rateOf(workload.shape, keeps)
+  const held = parts === run.parts ? workload.account!.rate : books.rateOf(workload.shape, parts)
+  const rate = held - books.rateOf(workload.shape, keeps)
   return { workload, run, frees, keeps, rate, freedMilli: heldMilli(frees), loss: 0, ranked: 0 }
 }
 

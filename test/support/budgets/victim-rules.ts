@@ -115,9 +115,9 @@ export class VictimRules {
     for (const victim of victims) {
       const others = leaving(victims.filter((each) => each !== victim))
       if (fits(told, takenOf(told, others), request, kept)) fail(`${victim.workload} makes room for ${job.id} in vain`)
-      // Beside what is about to come free for others, the search does not yet see all that will be free.
-      const shrunk = told.places.size > 0 ? null : mostShrunk(told, victim)
-      if (shrunk !== null && fits(told, takenOf(told, new Map([...others, [victim.workload, shrunk]])), request, kept))
+      const shrunk = mostShrunk(told, victim)
+      const then = new Map([...before, ...others, [victim.workload, shrunk] as const])
+      if (shrunk !== null && fits(told, takenOf(told, then), request, kept))
         fail(`${victim.workload} is stopped for ${job.id}, and need only shrink`)
     }
     const freed = victims.map(

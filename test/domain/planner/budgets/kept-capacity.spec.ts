@@ -213,7 +213,7 @@ const leftBehind = (): CellLife => {
   life.at(minute).submit('a', 1, { budget: 'a' })
   pass(life, 12 * minute)
   expect(victimsOf(life)).toEqual(['b0'])
-  life.tell({ type: 'CancelRequested', at: life.now as EpochMs, data: { workload: 'a' } })
+  life.tell({ type: 'CancelRequested', at: life.now as EpochMs, data: { actor: 'ann', reason: null, workload: 'a' } })
   return life
 }
 
