@@ -31,7 +31,7 @@ import {
   watch,
 } from './occupancy.ts'
 import { Place } from './place.ts'
-import { scoreWait, startKeys } from './projected-start.ts'
+import { scoreWait } from './projected-start.ts'
 import { endedByEviction, waitedBy, type Workload } from './workload.ts'
 
 /** Folds one event into the cell, which is changed in place and returned. */
@@ -161,7 +161,7 @@ const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
   workload.resumes = data.resumes === true
   const commanded = cell.standing === 'automate'
   const leaf = workload.account?.path
-  if (leaf !== undefined) cell.waits.started(startKeys(workload, leaf), at)
+  if (leaf !== undefined) cell.waits.started(cell.waits.keysOf(leaf, workload).starts, at)
   leaveQueue(cell, workload)
   occupy(cell, workload, {
     startedAt: at,

@@ -73,14 +73,16 @@ class GroundsNow {
   private readonly books: Books
   private readonly policy: AllocationPolicy
   private readonly workload: Workload
-  private readonly check: StartCheck
 
   constructor(cell: Cell, books: Books, policy: AllocationPolicy, workload: Workload) {
     this.cell = cell
     this.books = books
     this.policy = policy
     this.workload = workload
-    this.check = new StartCheck(cell, books, policy, cell.now)
+  }
+
+  private get check(): StartCheck {
+    return new StartCheck(this.cell, this.books, this.policy, this.cell.now)
   }
 
   of(code: ReasonCode): Grounds {
@@ -109,7 +111,7 @@ class GroundsNow {
       case 'SearchBudgetExhausted':
         return this.named({ compared: { searches: limitsOf(this.policy).searchMax } }, [])
       default:
-        return this.named(null, [])
+        return noGrounds
     }
   }
 

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../kernel/units.ts'
-import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import { classesOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { ClassPolicy } from '../policy/budget-policy.ts'
 import type { Books } from './books.ts'
 import type { Workload } from './workload.ts'
@@ -14,8 +14,8 @@ export class LeafOrder {
     this.at = at
   }
 
-  static of({ classes = [] }: AllocationPolicy, at: EpochMs): LeafOrder {
-    return new LeafOrder(new Map(classes.map((each) => [each.name, each])), at)
+  static of(policy: AllocationPolicy, at: EpochMs): LeafOrder {
+    return new LeafOrder(classesOf(policy), at)
   }
 
   isBefore(a: Workload, b: Workload): boolean {
@@ -46,15 +46,23 @@ export const aheadOf = (books: Books, order: LeafOrder, workload: Workload, name
   const { account } = workload
   if (account === null) return { count: 0, first: [] }
   let count = 0
+  let isMixed = false
   const fronts: Workload[] = []
   for (const line of books.lines.get(account.node) ?? []) {
-    const before = line.countWhile((member) => order.isBefore(member, workload))
+    // In its own line all are of its class, and those before it have waited no less.
+    const before =
+      line === workload.line
+        ? line.countBefore(workload)
+        : line.countWhile((member) => order.isBefore(member, workload))
+    if (before === 0) continue
     count += before
+    isMixed ||= fronts.length > 0
     for (let i = 0, one = line.first; i < Math.min(before, namedMax) && one !== null; i++) {
       fronts.push(one)
       one = line.atOrAfter(one.slot + 1)
     }
   }
+  if (!isMixed) return { count, first: fronts }
   fronts.sort((a, b) => (order.isBefore(a, b) ? -1 : 1))
   return { count, first: fronts.slice(0, namedMax) }
 }

@@ -1,10 +1,11 @@
+import type { Shape } from '../fleet/shape.ts'
 import { Line } from './line.ts'
 import type { Workload } from './workload.ts'
 
 /** What waits, by what is asked for and what makes a difference to whether it may start. */
 export class LineSet {
   private readonly byKey = new Map<string | number, Line>()
-  /** Members of each class and size, of each class, and all, by `kindsOfStart`. */
+  /** Members of each of `kindsOfStart`, where those of a line have their class in common. */
   private readonly counts = new Map<string, number>()
 
   get size(): number {
@@ -19,18 +20,18 @@ export class LineSet {
   add(workload: Workload, key: string | number): Line {
     let line = this.byKey.get(key)
     if (line === undefined) {
-      line = new Line(workload.shape, key, kindsOfStart(workload))
+      line = new Line(workload.shape, key, kindsOfStart(workload.class, sizeClassOf(workload.shape)))
       this.byKey.set(key, line)
     }
     line.add(workload)
-    this.count(workload, 1)
+    this.count(line, 1)
     return line
   }
 
   remove(workload: Workload): void {
     const line = workload.line!
     line.remove(workload)
-    this.count(workload, -1)
+    this.count(line, -1)
     if (line.size === 0) this.byKey.delete(line.key)
   }
 
@@ -39,8 +40,8 @@ export class LineSet {
     return this.counts.get(kind) ?? 0
   }
 
-  private count(workload: Workload, by: 1 | -1): void {
-    for (const kind of kindsOfStart(workload)) {
+  private count({ kinds }: Line, by: 1 | -1): void {
+    for (const kind of kinds) {
       const count = (this.counts.get(kind) ?? 0) + by
       if (count === 0) this.counts.delete(kind)
       else this.counts.set(kind, count)
@@ -49,11 +50,11 @@ export class LineSet {
 }
 
 /** Kinds of work that are served side by side, from fine to coarse: class and power of two of its devices, class, any. */
-export const kindsOfStart = ({
-  class: kind,
-  shape,
-}: Workload): readonly [fine: string, byClass: string, any: string] => [
-  `${31 - Math.clz32(Math.max(1, shape.request.devices))} ${kind}`,
+export const kindsOfStart = (kind: string, size: number): readonly [fine: string, byClass: string, any: string] => [
+  `${size} ${kind}`,
   kind,
   '',
 ]
+
+/** Power of two of its devices. */
+export const sizeClassOf = ({ request: { devices } }: Shape): number => 31 - Math.clz32(Math.max(1, devices))

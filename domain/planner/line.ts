@@ -68,6 +68,11 @@ export class Line {
     return null
   }
 
+  /** How many members stand before one of them. */
+  countBefore({ slot }: Workload): number {
+    return this.countUpTo(slot)
+  }
+
   /** How many members pass, where all who do stand before all who do not. */
   countWhile(passes: (member: Workload) => boolean): number {
     const { members } = this
@@ -81,10 +86,7 @@ export class Line {
       else if (passes(members[at]!)) low = at + 1
       else high = middle
     }
-    if (this.live === members.length - this.begin) return low - this.begin
-    let count = 0
-    for (let i = this.begin; i < low; i++) if (members[i] !== null) count++
-    return count
+    return this.countUpTo(low)
   }
 
   /** The first member at this slot or behind it that is expected to run no longer than `limitMs`. */
@@ -103,6 +105,15 @@ export class Line {
       if (i === 0) return null
       i += 1
     }
+  }
+
+  /** How many members there are before a slot. */
+  private countUpTo(slot: number): number {
+    const { begin, members } = this
+    if (this.live === members.length - begin) return slot - begin
+    let count = 0
+    for (let i = begin; i < slot; i++) if (members[i] !== null) count++
+    return count
   }
 
   private get last(): Workload | null {

@@ -1,7 +1,6 @@
 import type { EpochMs } from '../kernel/units.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
-import { kindsOfStart } from './line-set.ts'
 import type { Reach, WaitHistory } from './wait-history.ts'
 import type { Workload } from './workload.ts'
 
@@ -29,49 +28,67 @@ const expectedMin = 60_000
 /** O(lines of its person + persons of its leaf). Null: its leaf has started too little to have a pace. */
 export const projectedStart = (cell: Cell, workload: Workload, at: EpochMs): ProjectedStart | null => {
   const { books, waits } = cell
-  const { account } = workload
-  if (books === null || account === null || workload.line === null) return null
+  const { account, line } = workload
+  if (books === null || account === null || line === null) return null
+  const keys = waits.keysOf(account.path, workload)
   const expected = expectedWait(waits, books, workload, at)
   if (expected === null) return null
   const expectedWaitMs = Math.max(expectedMin, expected)
   const reach = reachOf(expectedWaitMs)
-  const band = waits.band(kindsOf(workload, expectedWaitMs), levelsOf(workload, reach), reach)
-  const after = (ratio: number | undefined): EpochMs | null =>
-    ratio === undefined ? null : ((at + Number((BigInt(expectedWaitMs) * BigInt(ratio)) / 1000n)) as EpochMs)
-  return { expectedWaitMs, from: after(band?.low), median: after(band?.median), to: after(band?.high) }
+  const band = waits.band(keys.kinds(workload, expectedWaitMs), keys.levels(workload, reach), reach)
+  if (band === null) return { expectedWaitMs, from: null, median: null, to: null }
+  const { low, median, high } = band
+  return {
+    expectedWaitMs,
+    from: after(at, expectedWaitMs, low),
+    median: after(at, expectedWaitMs, median),
+    to: after(at, expectedWaitMs, high),
+  }
+}
+
+/** @param ratio thousandths */
+const after = (at: EpochMs, expectedWaitMs: number, ratio: number): EpochMs => {
+  const thousandths = expectedWaitMs * ratio
+  const wait = Number.isSafeInteger(thousandths)
+    ? (thousandths - (thousandths % 1000)) / 1000
+    : Number((BigInt(expectedWaitMs) * BigInt(ratio)) / 1000n)
+  return (at + wait) as EpochMs
 }
 
 /** It starts after all: what it was told is scored, and remembered for others. */
 export const scoreWait = (waits: WaitHistory, workload: Workload, at: EpochMs): void => {
-  const { projected } = workload
+  const { account, projected } = workload
   if (projected === null) return
   workload.projected = null
   const { expectedWaitMs, from, to } = projected
-  waits.add(ownKinds(workload, expectedWaitMs), Math.floor(((at - projected.at) * 1000) / expectedWaitMs))
+  const keys = waits.keysOf(account?.path ?? '', workload)
+  waits.add(keys.ownKinds(workload, expectedWaitMs), Math.floor(((at - projected.at) * 1000) / expectedWaitMs))
   if (from === null || to === null) return
   const reach = reachOf(expectedWaitMs)
-  waits.score(levelsOf(workload, reach), reach, at < from ? 'before' : at > to ? 'behind' : 'within')
+  waits.score(keys.levels(workload, reach), reach, at < from ? 'before' : at > to ? 'behind' : 'within')
 }
 
 /** By the finest kind of which enough have started, to tell a pace. */
 const expectedWait = (waits: WaitHistory, books: Books, workload: Workload, at: EpochMs): number | null => {
-  const { path } = workload.account!
-  for (const kind of kindsOfStart(workload)) {
-    const expected = waits.expected(startKey(path, kind), aheadOfKind(books, workload, kind), at)
+  const { starts } = waits.keysOf(workload.account!.path, workload)
+  for (let i = 0; i < starts.length; i++) {
+    const expected = waits.expected(starts[i]!, () => aheadOfKind(books, workload, workload.line!.kinds[i]!), at)
     if (expected !== null) return expected
   }
   return null
 }
 
 /**
- * How many of its kind came before it in its leaf, and itself: within a class the older goes first. Persons are served side by side: of each other one's, no more
- * than what is ahead of it in its own part.
+ * How many of its kind came before it in its leaf, and itself: within a class the older goes first. Persons are served
+ * side by side: of each other one's, no more than what is ahead of it in its own part.
  */
 const aheadOfKind = (books: Books, workload: Workload, kind: string): number => {
-  const { node } = workload.account!
+  const { account, line: ownLine } = workload
+  const { node } = account!
   let own = 1
-  for (const line of books.lines.get(node) ?? []) {
-    if (line.kinds.includes(kind)) own += line.countWhile(({ seq }) => seq < workload.seq)
+  for (const line of books.lines.get(node)!) {
+    if (line === ownLine) own += line.countBefore(workload)
+    else if (line.kinds.includes(kind)) own += line.countWhile(({ seq }) => seq < workload.seq)
   }
   let all = own
   for (const person of books.ledger.children(books.ledger.parent(node)))
@@ -79,41 +96,5 @@ const aheadOfKind = (books: Books, workload: Workload, kind: string): number => 
   return all
 }
 
-/** Under these a start is remembered. */
-export const startKeys = (workload: Workload, leaf: string): ReadonlyArray<string> =>
-  kindsOfStart(workload).map((kind) => startKey(leaf, kind))
-
-const startKey = (leaf: string, kind: string): string => JSON.stringify([leaf, kind])
-
-/**
- * From fine to coarse: the longer a wait is expected to be, the closer it comes to that, so those of another length are
- * asked last, shorter ones first.
- */
-const kindsOf = (workload: Workload, expectedWaitMs: number): ReadonlyArray<string> => {
-  const { account, class: kind, shape } = workload
-  const size = 31 - Math.clz32(Math.max(1, shape.request.devices))
-  const again = turnOf(workload)
-  const length = lengthOf(expectedWaitMs)
-  const path = account?.path ?? ''
-  const kinds = [JSON.stringify([again, length, path, kind, size]), JSON.stringify([again, length, path, kind])]
-  for (let each = length; each >= 0; each--)
-    kinds.push(JSON.stringify([again, each, kind]), JSON.stringify([again, each]))
-  return [...kinds, again]
-}
-
-/** Those that it is one of itself. */
-const ownKinds = (workload: Workload, expectedWaitMs: number): ReadonlyArray<string> => {
-  const kinds = kindsOf(workload, expectedWaitMs)
-  return [...kinds.slice(0, 4), kinds.at(-1)!]
-}
-
-/** How often a minute has to be doubled. */
-const lengthOf = (ms: number): number => 31 - Math.clz32(Math.floor(ms / expectedMin))
-
 const longMs = 6 * 3_600_000
 const reachOf = (expectedWaitMs: number): Reach => (expectedWaitMs < longMs ? 'short' : 'long')
-
-const levelsOf = (workload: Workload, reach: Reach): string => JSON.stringify([turnOf(workload), workload.class, reach])
-
-/** What was stopped waits at its old place. */
-const turnOf = ({ attempt }: Workload): string => (attempt > 0 ? 'again' : 'first')

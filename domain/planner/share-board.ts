@@ -3,7 +3,7 @@ import { everywhere } from '../fleet/score-cache.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
-import type { AllocationPolicy } from '../policy/allocation-policy.ts'
+import { classesOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import { defaultClass, type ClassPolicy } from '../policy/budget-policy.ts'
 import type { Block } from './block.ts'
 import type { Books } from './books.ts'
@@ -46,7 +46,7 @@ export class ShareBoard extends PassBoard {
     assert(books !== null && policy !== null, 'a pass by budgets follows books')
     this.books = books
     this.policy = policy
-    this.classes = new Map((policy.classes ?? []).map((each) => [each.name, each]))
+    this.classes = classesOf(policy)
     this.placed = new Set(cell.places.keys())
     books.advance(at)
     this.check = new StartCheck(cell, books, policy, at)

@@ -1,4 +1,7 @@
+import { sizeClassOf } from './line-set.ts'
 import { RecentByKind } from './recent-values.ts'
+import { WaitKeys } from './wait-keys.ts'
+import type { Workload } from './workload.ts'
 
 /** Of a kind, to be asked; else a coarser one is. */
 const enough = 24
@@ -35,6 +38,17 @@ export class WaitHistory {
   private readonly kept = new RecentByKind()
   private readonly levels = new Map<string, Levels>()
   private readonly starts = new Map<string, number[]>()
+  private readonly keys = new Map<string, Map<string, WaitKeys[]>>()
+
+  /** For what is of that leaf. */
+  keysOf(leaf: string, { class: kind, shape }: Workload): WaitKeys {
+    let byClass = this.keys.get(leaf)
+    if (byClass === undefined) this.keys.set(leaf, (byClass = new Map<string, WaitKeys[]>()))
+    let bySize = byClass.get(kind)
+    if (bySize === undefined) byClass.set(kind, (bySize = []))
+    const size = sizeClassOf(shape)
+    return (bySize[size] ??= new WaitKeys(leaf, kind, size))
+  }
 
   /** One of these kinds has started. */
   started(kinds: ReadonlyArray<string>, at: number): void {
@@ -46,23 +60,31 @@ export class WaitHistory {
   }
 
   /** How long it takes at the pace of late until so many of the kind have started, ms; null: too few have. */
-  expected(kind: string, count: number, now: number): number | null {
+  expected(kind: string, count: () => number, now: number): number | null {
     const starts = this.starts.get(kind)
     if (starts === undefined || starts.length < startsMin) return null
-    return Math.floor((count * Math.max(1, now - starts[0]!)) / starts.length)
+    return Math.floor((count() * Math.max(1, now - starts[0]!)) / starts.length)
   }
 
   /** @param kinds from fine to coarse; null: too few of any are remembered */
   band(kinds: ReadonlyArray<string>, levelsOf: string, reach: Reach): WaitBand | null {
-    const kept = kinds.map((kind) => this.kept.of(kind)).find((each) => (each?.sorted.length ?? 0) >= enough)
-    if (kept === undefined) return null
-    const { sorted } = kept
+    const sorted = this.remembered(kinds)
+    if (sorted === null) return null
     const { low, high } = this.levels.get(levelsOf) ?? startOf(reach)
     return {
       low: low >= 0 ? at(sorted, low) : Math.max(0, beyond(sorted[0]!, low)),
       median: at(sorted, million / 2),
       high: high <= million ? at(sorted, high) : beyond(sorted.at(-1)!, high - million),
     }
+  }
+
+  /** By size, of the first kind of which there are enough. */
+  private remembered(kinds: ReadonlyArray<string>): ReadonlyArray<number> | null {
+    for (const kind of kinds) {
+      const kept = this.kept.of(kind)
+      if (kept !== undefined && kept.sorted.length >= enough) return kept.sorted
+    }
+    return null
   }
 
   /** A wait has ended, after so many thousandths of what was expected. */

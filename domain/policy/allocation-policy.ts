@@ -156,5 +156,15 @@ export const kueueOf = (policy: AllocationPolicy | null): KueuePolicy => policy?
 export const fairTreeOf = (policy: AllocationPolicy | null): FairTreePolicy => policy?.fairTree ?? defaultFairTree
 export const topologyLevelsOf = (policy: AllocationPolicy | null): ReadonlyArray<string> =>
   policy?.topologyLevels ?? defaultTopologyLevels
+const knownClasses = new WeakMap<AllocationPolicy, ReadonlyMap<string, ClassPolicy>>()
+
+/** Those that it states, by name. */
+export const classesOf = (policy: AllocationPolicy): ReadonlyMap<string, ClassPolicy> => {
+  let classes = knownClasses.get(policy)
+  if (classes === undefined)
+    knownClasses.set(policy, (classes = new Map((policy.classes ?? []).map((each) => [each.name, each]))))
+  return classes
+}
+
 export const classOf = (policy: AllocationPolicy | null, name: string): ClassPolicy =>
   policy?.classes?.find((each) => each.name === name) ?? defaultClass(name)

@@ -10,7 +10,7 @@ import { aheadOf, LeafOrder, type Ahead } from '../../domain/planner/leaf-order.
 import { largestMilliFor } from '../../domain/planner/held.ts'
 import { misnamedBy, type Misnamed } from '../../domain/planner/misnamed.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
-import { projectedStart } from '../../domain/planner/projected-start.ts'
+import { projectedStart, type ProjectedStart } from '../../domain/planner/projected-start.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
 import { waitedBy, type Run, type Workload } from '../../domain/planner/workload.ts'
 
@@ -163,33 +163,33 @@ interface When {
 /** By what became of others where books are kept; else by playing through what is expected, unless too much waits. */
 const whenOf = (cell: Cell, workload: Workload, given: Projection | undefined): When => {
   const byHistory = workload.onHold ? null : projectedStart(cell, workload, cell.now)
-  const { expectedWaitMs = null, from = null, median = null, to = null } = byHistory ?? {}
-  const band = { projectedFrom: from, projectedTo: to, expectedWaitMs }
-  const unplaced = { projectedNodes: [], projectedAfter: [] }
   const place = cell.places.get(workload.id)
   if (place !== undefined) {
     const latest = place.decision.holdUntil
-    return { ...band, ...unplaced, projectedTo: latest, projectedStartAt: latest, projection: 'its place is kept' }
+    return { ...whenBy(byHistory, 'its place is kept'), projectedTo: latest, projectedStartAt: latest }
   }
   if (cell.books !== null)
-    return {
-      ...band,
-      ...unplaced,
-      projectedStartAt: median,
-      projection: median === null ? 'too few waits' : 'by history',
-    }
+    return whenBy(byHistory, (byHistory?.median ?? null) === null ? 'too few waits' : 'by history')
   const waiting = [...cell.queueNamed.values()].reduce((sum, { size }) => sum + size, 0)
-  if (given === undefined && waiting > playedThroughMax)
-    return { ...band, ...unplaced, projectedStartAt: null, projection: 'too much waits' }
-  const projection = given ?? projectStarts(cell, workload.id)
+  if (given === undefined && waiting > playedThroughMax) return whenBy(null, 'too much waits')
+  const { outcome, place: projected, starts } = given ?? projectStarts(cell, workload.id)
   return {
-    ...band,
-    projectedStartAt: projection.starts.get(workload.id) ?? null,
-    projection: projection.outcome,
-    projectedNodes: projection.place?.nodes ?? [],
-    projectedAfter: projection.place?.after ?? [],
+    ...whenBy(null, outcome),
+    projectedStartAt: starts.get(workload.id) ?? null,
+    projectedNodes: projected?.nodes ?? [],
+    projectedAfter: projected?.after ?? [],
   }
 }
+
+const whenBy = (byHistory: ProjectedStart | null, projection: string): When => ({
+  projectedFrom: byHistory?.from ?? null,
+  projectedTo: byHistory?.to ?? null,
+  expectedWaitMs: byHistory?.expectedWaitMs ?? null,
+  projectedStartAt: byHistory?.median ?? null,
+  projection,
+  projectedNodes: [],
+  projectedAfter: [],
+})
 
 const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | undefined): Why => {
   const { hold, shape, queue } = workload
@@ -198,7 +198,7 @@ const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | und
   const code = workload.onHold ? 'OnHold' : (hold?.code ?? null)
   const when = whenOf(cell, workload, projection)
   const grounds = groundsOf(cell, workload) ?? noGrounds
-  // Every field by name: to spread so many into one object costs a hundred times as much as all else that is done here.
+  // Every field by name: to spread so many into one object costs more than all that is looked up for them.
   return {
     at: cell.now,
     workload: workload.id,

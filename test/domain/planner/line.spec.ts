@@ -50,7 +50,7 @@ describe('a line', () => {
     { weight: 2, arbitrary: fc.record({ remove: fc.nat() }) },
   )
 
-  it('should find first and soonest as a list does, whoever leaves it', () => {
+  it('should find first and soonest, and count, as a list does, whoever leaves it', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150, size: 'max' }), fc.nat(25), (steps, limitMs) => {
         const queue = queueOf()
@@ -74,6 +74,8 @@ describe('a line', () => {
           const from = members[Math.floor(members.length / 2)]
           if (from === undefined) return
           expect(line.atOrAfter(from.slot)).toBe(from)
+          expect(line.countBefore(from)).toBe(members.indexOf(from))
+          expect(line.countWhile(({ seq }) => seq < from.seq)).toBe(members.indexOf(from))
           expect(line.atOrAfter(from.slot + 1)).toBe(members[members.indexOf(from) + 1] ?? null)
           expect(line.endingWithin(from.slot, limitMs)).toBe(within.find(({ seq }) => seq >= from.seq) ?? null)
         })
