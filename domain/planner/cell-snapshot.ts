@@ -14,7 +14,7 @@ import { arrive, index, install, lineKeyOf } from './occupancy.ts'
 import { Place } from './place.ts'
 import type { Projected } from './projected-start.ts'
 import type { WaitHistorySnapshot } from './wait-history.ts'
-import type { Hold, Run } from './workload.ts'
+import type { Hold, Run, Workload } from './workload.ts'
 
 interface WorkloadSnapshot {
   readonly account: Account | null
@@ -75,7 +75,8 @@ export interface CellSnapshot {
   readonly workloads: ReadonlyArray<WorkloadSnapshot>
 }
 
-export const takeSnapshot = (cell: Cell): CellSnapshot => {
+/** @param only of what waits, those alone; what runs and what has a place kept is among them */
+export const takeSnapshot = (cell: Cell, only: ReadonlySet<Workload> | null = null): CellSnapshot => {
   const { fleet } = cell
   const devicesDown: DeviceDown[] = []
   fleet.nodes.forEach(({ devices }, node) => {
@@ -98,12 +99,12 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
     name: cell.name,
     nodes: fleet.nodes.slice(),
     now: cell.now,
-    ...(cell.books !== null && { pending: pendingOf(cell) }),
+    ...(cell.books !== null && { pending: pendingOf(cell, only) }),
     policy: cell.policy,
     policyHash: cell.policyHash,
     policyIsNew: cell.policyIsNew,
     submissions: cell.submissions,
-    workloads: Array.from(cell.workloads.values(), (workload) => ({
+    workloads: Array.from(only ?? cell.workloads.values(), (workload) => ({
       account: workload.account,
       attempt: workload.attempt,
       class: workload.class,
@@ -130,8 +131,11 @@ export const takeSnapshot = (cell: Cell): CellSnapshot => {
 }
 
 /** Reasons by shares depend on what was tried; without books all that waits may as well be tried again. */
-const pendingOf = ({ fresh, freed, untried }: Cell): NonNullable<CellSnapshot['pending']> => ({
-  fresh: Array.from(fresh, ({ id }) => id),
+const pendingOf = (
+  { fresh, freed, untried }: Cell,
+  only: ReadonlySet<Workload> | null,
+): NonNullable<CellSnapshot['pending']> => ({
+  fresh: [...fresh].filter((workload) => only?.has(workload) ?? true).map(({ id }) => id),
   freed: [...freed],
   untried: Array.from(untried, ({ first }) => first!.id),
 })

@@ -21,6 +21,10 @@ export interface HeldDevices {
   readonly numberOf: (path: string) => number | undefined
 }
 
+interface CapBlock extends Block {
+  readonly compared: { readonly capMilli: number; readonly heldMilli: number }
+}
+
 /** What caps, headroom and reserves say of a start, in every sharing. */
 export class HoldingCheck {
   protected readonly cell: Cell
@@ -44,28 +48,29 @@ export class HoldingCheck {
 
   /** Caps of its team, its person and the budgets that it belongs to. */
   caps(workload: Workload): Block | null {
+    for (const block of this.allCaps(workload)) return block
+    return null
+  }
+
+  /** Each that keeps it from starting. */
+  *allCaps(workload: Workload): Generator<CapBlock> {
     const { budgetsOf, pathOf, tallies } = this.held
     const { perPersonMilli, perTeamMilli, teams } = capsOf(this.policy)
     const needMilli = workload.shape.needMilli
     const raised = raisedCapMilli(this.policy, workload, this.at)
-    const over = (held: number, cap: number | null | undefined, rule: string): Block | null => {
-      if (cap === null || cap === undefined) return null
+    const over = function* (held: number, cap: number | null | undefined, rule: string): Generator<CapBlock> {
+      if (cap === null || cap === undefined) return
       const capMilli = Math.max(cap, raised)
-      if (held + needMilli <= capMilli) return null
-      return { code: 'OverQueueLimit', rule, compared: { capMilli, heldMilli: held } }
+      if (held + needMilli > capMilli) yield { code: 'OverQueueLimit', rule, compared: { capMilli, heldMilli: held } }
     }
     const stated = Object.hasOwn(teams, workload.team)
     const rule = stated ? `spec.caps.teams.${workload.team}` : 'spec.caps.perTeam'
-    const team = over(tallies.team(workload.team), stated ? teams[workload.team] : perTeamMilli, rule)
-    if (team !== null) return team
-    const person = over(tallies.person(workload.terms.submitter), perPersonMilli, 'spec.caps.perPerson')
-    if (person !== null) return person
+    yield* over(tallies.team(workload.team), stated ? teams[workload.team] : perTeamMilli, rule)
+    yield* over(tallies.person(workload.terms.submitter), perPersonMilli, 'spec.caps.perPerson')
     for (const budget of budgetsOf(workload)) {
       const at = this.nodeAt.get(pathOf(budget))
-      const own = over(tallies.node(budget), at?.node.capMilli, `${at?.rule}.cap`)
-      if (own !== null) return own
+      yield* over(tallies.node(budget), at?.node.capMilli, `${at?.rule}.cap`)
     }
-    return null
   }
 
   /** Devices that are kept for its class, and idle, are enough for it. */

@@ -1,8 +1,9 @@
 import type { Claim } from '../../domain/planner/claim.ts'
 import type { Hint } from '../../domain/planner/hint.ts'
 import type { NextTurn } from '../../domain/planner/next-turn.ts'
+import type { RaisedLimit } from '../../domain/policy/raised-limits.ts'
 import { mendText, reasonText } from './reason-text.ts'
-import { amountText, durationText, gpusText, instantText, leaseText, wrapped } from './wording.ts'
+import { amountText, coresText, countText, durationText, gpusText, instantText, leaseText, wrapped } from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -63,7 +64,7 @@ const waitingLines = (why: Waiting): ReadonlyArray<string> => [
   ...(why.holdersCount === 0 ? [] : [`Held by    ${namesText(why.holders, why.holdersCount)}`]),
   ...(why.nextTurn === null ? [] : [`Next turn  ${turnText(why.nextTurn, why.at)}`]),
   `Projected  ${projectionText(why)}`,
-  ...why.hints.map((hint) => `Would help ${hintText(hint)}`),
+  ...why.hints.map((hint) => `Would help ${hintText(hint, why)}`),
   ...(why.preemptions === 0 ? [] : [`Preempted  ${preemptedText(why)}`]),
 ]
 
@@ -75,16 +76,38 @@ const orderText = ({ code, position }: Waiting): string => {
 const placeOf = ({ budget, queue }: Waiting): string =>
   budget === null ? `in queue ${queue}` : `at ${budget} (queue ${queue})`
 
-const hintText = (hint: Hint): string => {
-  const where = `on ${listed([...new Set(hint.nodes)])}`
+const hintText = (hint: Hint, { needDevices }: Waiting): string =>
+  `${changeText(hint, needDevices)} it would start now, on ${listed([...new Set(hint.nodes)])}.`
+
+const changeText = (hint: Hint, needDevices: number): string => {
+  const each = needDevices === 1 ? 'the GPU' : `each of ${needDevices} GPUs`
   switch (hint.change) {
     case 'fewer-devices':
-      return `with ${hint.devices} ${hint.devices === 1 ? 'GPU' : 'GPUs'} it would start now, ${where}.`
-    case 'any-accelerator':
-      return `if it accepted any accelerator it would start now, ${where}.`
+      return `with ${hint.devices} ${hint.devices === 1 ? 'GPU' : 'GPUs'}`
+    case 'smaller-share':
+      return `with ${hint.milli} thousandths of ${each}`
+    case 'less-memory':
+      return `with ${countText(hint.memoryMib)} MiB of ${each}`
+    case 'fewer-cores':
+      return `with ${coresText(hint.cpuMilli)}`
+    case 'less-host-memory':
+      return `with ${countText(hint.hostMemoryMib)} MiB of host memory`
+    case 'accelerator':
+      return `if it accepted ${hint.models.join(' or ')}, too,`
+    case 'shorter':
+      return `if it said that it runs for ${durationText(hint.estimateMs)} at most`
+    case 'preemptible':
+      return `if it might be evicted${hint.drill ? ', and had passed a drill,' : ''}`
+    case 'limits':
+      return `if ${hint.limits.map(limitText).join(' and ')}`
     case 'ends':
-      return `if ${listed(hint.workloads)} ended it would start, ${where}.`
+      return `if ${listed(hint.workloads)} ended`
   }
+}
+
+const limitText = ({ rule, resource, from, to }: RaisedLimit): string => {
+  const amount = { cpu: coresText, devices: gpusText, memory: (mib: number) => `${countText(mib)} MiB` }[resource]
+  return `${rule} were ${amount(to)} instead of ${amount(from)}`
 }
 
 const preemptedText = ({ preemptions, workload }: Waiting): string =>

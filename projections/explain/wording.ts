@@ -50,6 +50,13 @@ export const ratioText = (part: number, whole: number): string => (part / whole)
 /** The same without the word: `15.5`. */
 export const amountText = (milli: number): string => gpusText(milli).replace(/ GPUs?$/, '')
 
+/** `61,440`. */
+export const countText = (count: number): string => count.toLocaleString('en-US')
+
+/** Thousandths as cores: `1.5 cores`, `1 core`. */
+export const coresText = (milli: number): string =>
+  `${(milli / 1000).toLocaleString('en-US', { maximumFractionDigits: 3 })} ${milli === 1000 ? 'core' : 'cores'}`
+
 /** What is asked for of devices; `milli` is of each, and 0 where their memory decides it. */
 export interface Need {
   readonly devices: number
@@ -62,7 +69,7 @@ export interface Need {
 export const needText = ({ devices, milli, memoryMib }: Need): string => {
   if (devices === 0) return 'no GPU'
   if (milli > 0) return gpusText(devices * milli)
-  return `${memoryMib.toLocaleString('en-US')} MiB of ${devices === 1 ? 'one GPU' : `each of ${devices} GPUs`}`
+  return `${countText(memoryMib)} MiB of ${devices === 1 ? 'one GPU' : `each of ${devices} GPUs`}`
 }
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()

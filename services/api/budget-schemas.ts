@@ -24,10 +24,35 @@ export const grounds: Members = {
   holdersCount: whole,
   nextTurn: nullable(turnSchema),
 }
-/** What would start it now: `devices` of fewer, `workloads` of those that would have to end. */
+/** What would start it now: each change with what it changes. */
 export const hintSchema = object(
-  { change: word('fewer-devices', 'any-accelerator', 'ends'), nodes: list(text) },
-  { devices: whole, workloads: list(text) },
+  {
+    change: word(
+      'fewer-devices',
+      'smaller-share',
+      'less-memory',
+      'fewer-cores',
+      'less-host-memory',
+      'accelerator',
+      'shorter',
+      'preemptible',
+      'limits',
+      'ends',
+    ),
+    nodes: list(text),
+  },
+  {
+    devices: whole,
+    milli: whole,
+    memoryMib: whole,
+    cpuMilli: whole,
+    hostMemoryMib: whole,
+    models: list(text),
+    estimateMs: whole,
+    drill: flag,
+    limits: list(object({ rule: text, resource: word('devices', 'cpu', 'memory'), from: whole, to: whole })),
+    workloads: list(text),
+  },
 )
 
 const positionRow: Members = { position: whole, workload: text, team: text, submitter: text, class: text }

@@ -1,25 +1,8 @@
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import { defaultBudget, type BudgetNodePolicy, type BudgetPolicy } from '../../domain/policy/budget-policy.ts'
 
-/** Programs with their shares and no projects, in advise mode, with one queue. */
-export const budgetPolicy = (
-  shares: { readonly [program: string]: number },
-  more: Partial<AllocationPolicy> = {},
-  budget: Partial<BudgetPolicy> = {},
-): AllocationPolicy => ({
-  budgets: {
-    ...defaultBudget,
-    tree: Object.entries(shares).map(([name, share]): BudgetNodePolicy => ({
-      capMilli: null,
-      children: [],
-      name,
-      owner: null,
-      persons: {},
-      reviewDate: null,
-      share,
-    })),
-    ...budget,
-  },
+/** In advise mode, with one queue and nothing else: the order of queues decides. */
+export const policyWithQueues = (more: Partial<AllocationPolicy> = {}): AllocationPolicy => ({
   impactHypothesis: null,
   mode: 'advise',
   name: 'test',
@@ -30,3 +13,26 @@ export const budgetPolicy = (
   reviewDate: null,
   ...more,
 })
+
+/** The same with programs, their shares and no projects. */
+export const budgetPolicy = (
+  shares: { readonly [program: string]: number },
+  more: Partial<AllocationPolicy> = {},
+  budget: Partial<BudgetPolicy> = {},
+): AllocationPolicy =>
+  policyWithQueues({
+    budgets: {
+      ...defaultBudget,
+      tree: Object.entries(shares).map(([name, share]): BudgetNodePolicy => ({
+        capMilli: null,
+        children: [],
+        name,
+        owner: null,
+        persons: {},
+        reviewDate: null,
+        share,
+      })),
+      ...budget,
+    },
+    ...more,
+  })
