@@ -16,7 +16,7 @@ import {
   type LedgerSnapshot,
   type OwnRates,
 } from './ledger-snapshot.ts'
-import { compareCredit, compareServed, creditOf, debtOf, servedFully } from './served-order.ts'
+import { compareCredit, compareServed, creditOf, debtAtLeast, debtOf, servedFully } from './served-order.ts'
 import { rowOf, ShareRows, type ShareRow } from './share-row.ts'
 
 /** Who wants to hear of what time alone does to a ledger. */
@@ -263,8 +263,7 @@ export class BudgetLedger {
 
   /** Its debt is at least so long a time of its entitled rate. */
   debtAtLeast(node: number, duration: DurationMs): boolean {
-    const current = this.current(node)
-    return debtOf(current) >= BigInt(duration) * BigInt(current.entitled)
+    return debtAtLeast(this.current(node), duration)
   }
 
   /** Buckets that close from now on are told there. */

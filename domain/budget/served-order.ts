@@ -44,6 +44,16 @@ export const debtOf = (node: BudgetNode): bigint => {
   return debt > 0n ? debt : 0n
 }
 
+/** Its debt is at least so long a time of its entitled rate. */
+export const debtAtLeast = (node: BudgetNode, duration: DurationMs): boolean => {
+  const least = duration * node.entitled
+  if (least === 0) return true
+  const owed = node.window.rounded(column.owed)
+  const needed = node.window.rounded(column.charged) + least
+  if (Math.abs(owed - needed) > roundingMax * Math.max(owed, needed)) return owed > needed
+  return debtOf(node) >= BigInt(duration) * BigInt(node.entitled)
+}
+
 export const creditCap = (node: BudgetNode, creditMaxMs: DurationMs): bigint =>
   BigInt(creditMaxMs) * BigInt(node.entitled)
 

@@ -4,13 +4,14 @@ import type { Account, Books } from './books.ts'
 import type { BudgetPass } from './budget-pass.ts'
 import type { WorkloadHeld } from './cell-event.ts'
 import { roomFor } from './held.ts'
-import type { Line } from './line.ts'
 import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
 import { nodeStanding } from './node-standing.ts'
 import { projectedStart } from './projected-start.ts'
+import type { Turn } from './share-walk.ts'
 import type { Workload } from './workload.ts'
 
-interface Reason extends Block {
+interface Reason {
+  readonly block: Block
   readonly behind: Workload | null
 }
 
@@ -21,15 +22,14 @@ interface Reason extends Block {
 export const budgetHeld = (pass: BudgetPass): ReadonlyArray<WorkloadHeld> => {
   const held: { readonly seq: number; readonly decision: WorkloadHeld }[] = []
   const hold = (workload: Workload, reason: Reason) => {
-    if (workload.hold?.code === reason.code && workload.hold.rule === reason.rule) return
+    if (isTold(workload, reason.block)) return
     held.push({ seq: workload.seq, decision: heldDecision(pass, workload, reason) })
   }
-  for (const lines of pass.books.lines.values())
-    for (const line of lines) {
-      const first = pass.firstWaiting(line)
-      const reason = first === null ? null : reasonOf(pass, line, first)
-      if (reason !== null) hold(first!, reason)
-    }
+  for (const turn of pass.turns) {
+    const first = pass.firstWaiting(turn.line)
+    const reason = first === null ? null : reasonOf(pass, turn, first)
+    if (reason !== null) hold(first!, reason)
+  }
   for (const { decision } of [...pass.cell.places.values(), ...pass.newlyKept]) {
     const workload = pass.cell.workloads.get(decision.workload)!
     if (!pass.started.has(workload) && pass.hasPlace(workload)) hold(workload, waitsForVictims(pass, decision))
@@ -42,34 +42,40 @@ export const budgetHeld = (pass: BudgetPass): ReadonlyArray<WorkloadHeld> => {
   return held.sort((a, b) => a.seq - b.seq).map(({ decision }) => decision)
 }
 
+const isTold = ({ hold }: Workload, { code, rule }: Block): boolean => hold?.code === code && hold.rule === rule
+
+const onHold: Block = { code: 'OnHold', rule: 'workload' }
+const unqueued: Block = { code: 'Misconfigured', rule: 'spec.queues' }
+const unbudgeted: Block = { code: 'Misconfigured', rule: 'spec.budgets.tree' }
+
 /** Of what has just come, or must be explained anew, and is not the first of its line. */
 const standing = (pass: BudgetPass, workload: Workload): Reason | null => {
-  if (workload.onHold) return { code: 'OnHold', rule: 'workload', behind: null }
+  if (workload.onHold) return { block: onHold, behind: null }
   const { line, account, queue } = workload
-  if (queue.index < 0) return { code: 'Misconfigured', rule: 'spec.queues', behind: null }
-  if (line === null || account === null) return { code: 'Misconfigured', rule: 'spec.budgets.tree', behind: null }
+  if (queue.index < 0) return { block: unqueued, behind: null }
+  if (line === null || account === null) return { block: unbudgeted, behind: null }
   const first = pass.firstWaiting(line)
   if (first === workload) return null
-  return { code: 'BehindInQueue', rule: pass.check.ruleOf(account.path), behind: first }
+  return { block: { code: 'BehindInQueue', rule: pass.check.ruleOf(account.path) }, behind: first }
 }
 
 /** Of the first of a line; null: what it was told last still holds. */
-const reasonOf = (pass: BudgetPass, line: Line, first: Workload): Reason | null => {
+const reasonOf = (pass: BudgetPass, { block, isOutrun }: Turn, first: Workload): Reason | null => {
   const told = first.hold?.code
-  const block = pass.blocks.get(line)
   // What something else than room held, and was not tried, is as it was.
-  if (block === undefined && told !== undefined && !isPassing.has(told) && !lacksRoom.has(told)) return null
+  if (block === null && told !== undefined && !isPassing.has(told) && !lacksRoom.has(told)) return null
   const found = block ?? pass.roomBlock(first)
   if ((wantsRoom.has(found.code) || found.code === told) && isKeptOut(pass, first)) return null
-  if (!wantsRoom.has(found.code)) return { ...found, behind: keeperOf(pass, found) }
-  if (pass.outrun.has(line)) {
-    const behind = pass.lastStarted()
-    if (behind !== null) return { code: 'BehindHigherShare', rule: pass.check.ruleOf(first.account!.path), behind }
+  if (!wantsRoom.has(found.code)) return { block: found, behind: keeperOf(pass, found) }
+  if (isOutrun) {
+    const behind = pass.lastStarted
+    const rule = pass.check.ruleOf(first.account!.path)
+    if (behind !== null) return { block: { code: 'BehindHigherShare', rule }, behind }
   }
-  const spent = exhausted(pass, first)
+  const spent = exhaustedNode(pass.books, first)
   // That room came and went, or of which kind there is none, is not told anew at every start and end of others.
   if (spent === null && (told === 'BehindHigherShare' || (told !== undefined && wantsRoom.has(told)))) return null
-  return { ...(spent ?? found), behind: null }
+  return spent === null ? { block: found, behind: null } : exhausted(pass, first, spent)
 }
 
 /** It was told of what is kept for others, and is in its way while it is kept, whether or not there is room beside it. */
@@ -91,24 +97,27 @@ const keeperOf = (pass: BudgetPass, found: Block): Workload | null =>
  */
 export const exhaustedNode = (books: Books, { account }: Workload): number | null => {
   let most: number | null = null
-  for (const node of exhaustedNodes(books, account!))
-    if (most === null || books.ledger.compareServed(node, most) >= 0) most = node
+  for (const node of books.upwards(account!.node))
+    if (isExhausted(books, node, account!.rate) && (most === null || books.ledger.compareServed(node, most) >= 0))
+      most = node
   return most
 }
 
 /** All of its sides of which that is so, nearest first. */
-export const exhaustedNodes = (books: Books, { node: own, rate }: Account): ReadonlyArray<number> => {
-  const { ledger } = books
-  const isBeyond = (node: number) => ledger.parent(node) >= 0 && ledger.held(node) + rate > ledger.entitled(node)
-  return books.upwards(own).filter((node) => isBeyond(node) && ledger.servedFully(node))
-}
+export const exhaustedNodes = (books: Books, { node: own, rate }: Account): ReadonlyArray<number> =>
+  books.upwards(own).filter((node) => isExhausted(books, node, rate))
 
-const exhausted = (pass: BudgetPass, workload: Workload): Block | null => {
-  const { books, check } = pass
-  const node = exhaustedNode(books, workload)
-  if (node === null) return null
-  const { node: path, ...compared } = nodeStanding(books, node)
-  return { code: 'BudgetExhaustedInWindow', rule: check.ruleOf(path), compared }
+const isExhausted = ({ ledger }: Books, node: number, rate: number): boolean =>
+  ledger.parent(node) >= 0 && ledger.held(node) + rate > ledger.entitled(node) && ledger.servedFully(node)
+
+/** Null: it was told so already. */
+const exhausted = ({ books, check }: BudgetPass, workload: Workload, node: number): Reason | null => {
+  const code = 'BudgetExhaustedInWindow'
+  const rule = check.ruleOf(books.ledger.path(node))
+  if (isTold(workload, { code, rule })) return null
+  const { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH } = nodeStanding(books, node)
+  const compared = { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH }
+  return { block: { code, rule, compared }, behind: null }
 }
 
 const waitsForVictims = (
@@ -123,13 +132,16 @@ const waitsForVictims = (
     readonly victims: ReadonlyArray<{ readonly workload: string }>
   },
 ): Reason => ({
-  code: 'WaitingForVictims',
-  rule,
-  compared: { holdUntilMs: holdUntil, victims: victims.length },
+  block: {
+    code: 'WaitingForVictims',
+    rule,
+    compared: { holdUntilMs: holdUntil, victims: victims.length },
+  },
   behind: pass.cell.workloads.get(victims[0]?.workload ?? '') ?? null,
 })
 
-const heldDecision = (pass: BudgetPass, workload: Workload, { code, rule, behind, compared }: Reason): WorkloadHeld => {
+const heldDecision = (pass: BudgetPass, workload: Workload, { block, behind }: Reason): WorkloadHeld => {
+  const { code, rule, compared } = block
   const { id, shape } = workload
   const byHistory = projectedStart(pass.cell, workload, pass.at)
   const reservation = pass.reservations[pass.keepers.indexOf(workload)]

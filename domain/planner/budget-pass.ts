@@ -89,43 +89,40 @@ export class BudgetPass extends ShareBoard {
 
   private startByShare(): void {
     const walk = new ShareWalk(this.books, this.classes, this.at)
-    const turns: Turn[] = []
-    for (const [node, lines] of this.books.lines)
-      for (const line of lines) {
-        const workload = this.firstWaiting(line)
-        if (workload === null || !(this.mayFit(line, workload) || this.isDue(workload, node))) continue
-        walk.put(node, line, workload)
-        turns.push({ node, line, workload })
-      }
+    for (const turn of this.turns) {
+      const workload = this.firstWaiting(turn.line)
+      if (workload !== null && (this.mayFit(turn.line, workload) || this.isDue(workload, turn.node)))
+        walk.put(turn, workload)
+    }
     for (let turn = walk.next(); turn !== null; turn = walk.next()) {
       const roomless = this.roomless.size
-      walk.put(turn.node, turn.line, this.serve(turn))
-      if (this.roomless.size > roomless) this.passOver(turn.line.shape, turns, walk)
+      walk.pass(turn, this.serve(turn))
+      if (this.roomless.size > roomless) this.passOver(turn.line.shape, walk)
     }
   }
 
   /** Nobody else need be asked in turn who asks for what there is no room for, but those for whom a place is kept. */
-  private passOver(shape: Shape, turns: ReadonlyArray<Turn>, walk: ShareWalk): void {
-    for (const { node, line } of turns) {
-      if (line.shape !== shape) continue
-      const workload = walk.turnOf(node, line)
-      if (workload === null || this.isDue(workload, node)) continue
+  private passOver(shape: Shape, walk: ShareWalk): void {
+    for (const turn of this.turns) {
+      const { line, node, workload } = turn
+      if (!turn.isOpen || line.shape !== shape || this.isDue(workload, node)) continue
       const barred = this.barred(workload)
-      this.noteBlock(line, 'code' in barred ? barred : this.roomBlock(workload))
-      walk.put(node, line, null)
+      this.noteBlock(turn, 'code' in barred ? barred : this.roomBlock(workload))
+      walk.pass(turn, null)
     }
   }
 
-  private noteBlock(line: Line, block: Block): void {
-    if (!this.blocks.has(line)) this.blocks.set(line, block)
-    if (wantsRoom.has(block.code) && this.fitting.get(line.shape.index) === true) this.outrun.add(line)
+  private noteBlock(turn: Turn, block: Block): void {
+    turn.block ??= block
+    turn.isOutrun ||= wantsRoom.has(block.code) && this.fitting.get(turn.line.shape.index) === true
   }
 
   /** Starts the workload if it may; returns whose turn in its line is next. */
-  private serve({ line, node, workload }: Turn): Workload | null {
+  private serve(turn: Turn): Workload | null {
+    const { line, node, workload } = turn
     const block = this.start(workload)
     if (block === null) return this.firstWaiting(line, workload.slot)
-    this.noteBlock(line, block)
+    this.noteBlock(turn, block)
     if (block.code === 'WouldDelayReservation') {
       const shorter = line.endingWithin(workload.slot + 1, this.lastReservedAt - this.at)
       return shorter !== null && !this.started.has(shorter) && !this.hasPlace(shorter) ? shorter : null
@@ -152,18 +149,22 @@ export class BudgetPass extends ShareBoard {
 
   /** Whether there is reason to try: something that was not there when it was tried last. */
   private mayFit(line: Line, workload: Workload): boolean {
-    const { fleet, policyIsNew, untried } = this.cell
+    const { policyIsNew, untried } = this.cell
     const code = workload.hold?.code
     if (policyIsNew || untried.has(line) || code === undefined) return true
     if (!lacksRoom.has(code)) return true
     const { shape } = line
     const known = this.fitting.get(shape.index)
     if (known !== undefined) return known
-    const { span, devices } = shape.request
-    const spans = span !== 'node' && devices > 0
-    const fits = spans ? this.freed.length > 0 : this.freed.some((node) => fitsNode(fleet, shape, node))
+    const fits = this.fitsFreed(shape)
     this.fitting.set(shape.index, fits)
     return fits
+  }
+
+  private fitsFreed(shape: Shape): boolean {
+    const { span, devices } = shape.request
+    if (span !== 'node' && devices > 0) return this.freed.length > 0
+    return this.freed.some((node) => fitsNode(this.cell.fleet, shape, node))
   }
 
   private start(workload: Workload): Block | null {
@@ -227,22 +228,21 @@ export class BudgetPass extends ShareBoard {
   /** Whoever is owed enough, and found no room, takes it back from those who hold more than they are entitled to. */
   private takeBack(): void {
     const walk = new ShareWalk(this.books, this.classes, this.at)
-    for (const [node, lines] of this.books.lines)
-      for (const line of lines) {
-        const workload = this.firstWaiting(line)
-        if (workload !== null && this.isShort(line, workload) && this.taking.levels(workload).length > 0)
-          walk.put(node, line, workload)
-      }
-    for (let turn = walk.next(); turn !== null; turn = walk.next()) walk.put(turn.node, turn.line, this.reclaim(turn))
+    for (const turn of this.turns) {
+      const workload = this.firstWaiting(turn.line)
+      if (workload !== null && this.isShort(turn, workload) && this.taking.hasLevel(workload)) walk.put(turn, workload)
+    }
+    for (let turn = walk.next(); turn !== null; turn = walk.next()) walk.pass(turn, this.reclaim(turn))
   }
 
-  private isShort(line: Line, workload: Workload): boolean {
-    const held = this.blocks.get(line) ?? workload.hold
+  private isShort({ block }: Turn, workload: Workload): boolean {
+    const held = block ?? workload.hold
     if (held === null) return false
     return lacksRoom.has(held.code) || isReserve(held) || held.code === 'WaitingForQuota'
   }
 
-  private reclaim({ line, workload }: Turn): Workload | null {
+  private reclaim(turn: Turn): Workload | null {
+    const { line, workload } = turn
     const capped = this.check.caps(workload)
     const shapes = capped === null ? shapesBeyond(this.cell, this.books, workload) : capped
     const spare = this.check.hasReserve(workload) ? 0 : this.check.keptFromOthers(workload)
@@ -252,16 +252,16 @@ export class BudgetPass extends ShareBoard {
         : this.taking.find(workload, shapes, (shape) => this.placeBeside(shape, workload), spare)
     if (found === null) return null
     if ('code' in found) {
-      this.blocks.set(line, found)
+      turn.block = found
       return null
     }
     const firm = this.firmAt(workload, found.placement)
     if ('code' in firm) {
-      this.blocks.set(line, firm)
+      turn.block = firm
       return null
     }
     if (!this.leavesPlaces(workload, found)) {
-      this.blocks.set(line, { code: 'WouldDelayReservation', rule: this.keeperRule })
+      turn.block = { code: 'WouldDelayReservation', rule: this.keeperRule }
       return null
     }
     this.preempt(workload, found)

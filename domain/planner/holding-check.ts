@@ -48,29 +48,34 @@ export class HoldingCheck {
 
   /** Caps of its team, its person and the budgets that it belongs to. */
   caps(workload: Workload): Block | null {
-    for (const block of this.allCaps(workload)) return block
-    return null
+    return this.allCaps(workload)[0] ?? null
   }
 
   /** Each that keeps it from starting. */
-  *allCaps(workload: Workload): Generator<CapBlock> {
+  allCaps(workload: Workload): ReadonlyArray<CapBlock> {
     const { budgetsOf, pathOf, tallies } = this.held
     const { perPersonMilli, perTeamMilli, teams } = capsOf(this.policy)
-    const needMilli = workload.shape.needMilli
-    const raised = raisedCapMilli(this.policy, workload, this.at)
-    const over = function* (held: number, cap: number | null | undefined, rule: string): Generator<CapBlock> {
-      if (cap === null || cap === undefined) return
-      const capMilli = Math.max(cap, raised)
-      if (held + needMilli > capMilli) yield { code: 'OverQueueLimit', rule, compared: { capMilli, heldMilli: held } }
-    }
+    const over: CapBlock[] = []
     const stated = Object.hasOwn(teams, workload.team)
-    const rule = stated ? `spec.caps.teams.${workload.team}` : 'spec.caps.perTeam'
-    yield* over(tallies.team(workload.team), stated ? teams[workload.team] : perTeamMilli, rule)
-    yield* over(tallies.person(workload.terms.submitter), perPersonMilli, 'spec.caps.perPerson')
+    const teamMilli = stated ? teams[workload.team]! : perTeamMilli
+    if (teamMilli !== null) {
+      const rule = stated ? `spec.caps.teams.${workload.team}` : 'spec.caps.perTeam'
+      this.noteOver(over, workload, tallies.team(workload.team), teamMilli, rule)
+    }
+    if (perPersonMilli !== null)
+      this.noteOver(over, workload, tallies.person(workload.terms.submitter), perPersonMilli, 'spec.caps.perPerson')
     for (const budget of budgetsOf(workload)) {
       const at = this.nodeAt.get(pathOf(budget))
-      yield* over(tallies.node(budget), at?.node.capMilli, `${at?.rule}.cap`)
+      if (at !== undefined && at.node.capMilli !== null)
+        this.noteOver(over, workload, tallies.node(budget), at.node.capMilli, `${at.rule}.cap`)
     }
+    return over
+  }
+
+  private noteOver(over: CapBlock[], workload: Workload, heldMilli: number, cap: number, rule: string): void {
+    const capMilli = Math.max(cap, raisedCapMilli(this.policy, workload, this.at))
+    if (heldMilli + workload.shape.needMilli > capMilli)
+      over.push({ code: 'OverQueueLimit', rule, compared: { capMilli, heldMilli } })
   }
 
   /** Devices that are kept for its class, and idle, are enough for it. */

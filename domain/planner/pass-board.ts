@@ -21,6 +21,7 @@ export class PassBoard {
   readonly at: EpochMs
   readonly decisions: CellDecision[] = []
   readonly started = new Map<Workload, Placement>()
+  lastStarted: Workload | null = null
   /** Each binds what is started after it. */
   readonly reservations: Reservation[] = []
   protected readonly rules: PlacementRules
@@ -112,6 +113,7 @@ export class PassBoard {
     const estimateMs = this.estimateOf(workload)
     for (const part of placement.parts) fleet.take(shape, part)
     this.started.set(workload, placement)
+    this.lastStarted = workload
     const { budget, limitAt, milliUnits, preempted } = more
     this.decisions.push({
       type: 'WorkloadAdmitted',

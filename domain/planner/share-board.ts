@@ -4,7 +4,7 @@ import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import { classesOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
-import { defaultClass, type ClassPolicy } from '../policy/budget-policy.ts'
+import { boundOf, reserveAfterOf, type ClassPolicy } from '../policy/budget-policy.ts'
 import type { Block } from './block.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
@@ -12,8 +12,12 @@ import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
 import type { Place } from './place.ts'
 import { StartCheck } from './start-check.ts'
+import type { Turn } from './share-walk.ts'
 import { TakingBack } from './taking-back.ts'
 import type { Workload } from './workload.ts'
+
+const fragmentedRoom: Block = { code: 'FragmentedCapacity', rule: 'spec.placement.strategy' }
+const noRoom: Block = { code: 'WaitingForCapacity', rule: 'spec.placement.strategy' }
 
 /** Per mille of the runs of a kind: a run is hardly ever longer. */
 const nearlyAll = 950
@@ -27,13 +31,10 @@ export class ShareBoard extends PassBoard {
   readonly policy: AllocationPolicy
   readonly check: StartCheck
   readonly taking: TakingBack
-  /** Why the first of a line does not start, where that was found out in this pass. */
-  readonly blocks = new Map<Line, Block>()
+  /** One of each line. */
+  readonly turns: Turn[] = []
   /** Whose place is kept, in the order of the reservations. */
   readonly keepers: Workload[] = []
-  /** Fitted when the pass began, and no longer. */
-  readonly outrun = new Set<Line>()
-  readonly lastStarted = (): Workload | null => [...this.started.keys()].at(-1) ?? null
   protected readonly classes: ReadonlyMap<string, ClassPolicy>
   protected readonly newPlaces: Place[] = []
   protected readonly openPlaces: Place[] = []
@@ -51,6 +52,9 @@ export class ShareBoard extends PassBoard {
     books.advance(at)
     this.check = new StartCheck(cell, books, policy, at)
     this.taking = new TakingBack(cell, books, policy, at)
+    for (const [node, lines] of books.lines)
+      for (const line of lines)
+        this.turns.push({ node, line, workload: line.first!, isOpen: false, block: null, isOutrun: false })
   }
 
   override undo(): void {
@@ -61,14 +65,10 @@ export class ShareBoard extends PassBoard {
     for (const place of this.openPlaces) this.keep(place, true)
   }
 
-  classOf({ class: kind }: Workload): ClassPolicy {
-    return this.classes.get(kind) ?? defaultClass(kind)
-  }
-
   /** First of the line that still waits as the pass stands, and has no place kept for it. */
   firstWaiting(line: Line, from = 0): Workload | null {
     let workload = line.atOrAfter(from)
-    while (workload !== null && (this.started.has(workload) || this.hasPlace(workload)))
+    while (workload !== null && ((this.started.size > 0 && this.started.has(workload)) || this.hasPlace(workload)))
       workload = line.atOrAfter(workload.slot + 1)
     return workload
   }
@@ -113,10 +113,14 @@ export class ShareBoard extends PassBoard {
 
   /** Its side was served less than it is owed, and it has waited so long that its place is kept for it. */
   protected isDue(workload: Workload, node: number): boolean {
-    if (this.at - workload.submittedAt < this.classOf(workload).reserveAfterMs) return false
+    if (this.at - workload.submittedAt < this.reserveAfterMs(workload)) return false
     const { ledger } = this.books
     // A leaf is what the policy names; whose of its persons gets it is a matter among them.
     return !ledger.servedFully(ledger.parent(node))
+  }
+
+  private reserveAfterMs({ class: kind }: Workload): DurationMs {
+    return this.classes.get(kind)?.reserveAfterMs ?? reserveAfterOf(boundOf(kind))
   }
 
   protected get keeperRule(): string {
@@ -151,6 +155,6 @@ export class ShareBoard extends PassBoard {
   roomBlock({ shape }: Workload): Block {
     const { fleet } = this.cell
     const fragmented = shape.needMilli > 0 && shape.needMilli <= fleet.freeFor(shape)
-    return { code: fragmented ? 'FragmentedCapacity' : 'WaitingForCapacity', rule: 'spec.placement.strategy' }
+    return fragmented ? fragmentedRoom : noRoom
   }
 }

@@ -1,16 +1,24 @@
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import type { ClassPolicy } from '../policy/budget-policy.ts'
+import type { Block } from './block.ts'
 import type { Books } from './books.ts'
 import { LeafOrder } from './leaf-order.ts'
 import type { Line } from './line.ts'
 import type { Workload } from './workload.ts'
 
-/** A line that somebody may start from, with the one whose turn it is. */
+/** A line, and what one pass makes of it. */
 export interface Turn {
   readonly node: number
   readonly line: Line
-  readonly workload: Workload
+  /** Whose turn it is, while it is open. */
+  workload: Workload
+  /** Whether anybody of the line is asked yet. */
+  isOpen: boolean
+  /** Why the first of the line does not start, where that was found out in this pass. */
+  block: Block | null
+  /** It fitted when the pass began, and no longer. */
+  isOutrun: boolean
 }
 
 /**
@@ -20,55 +28,63 @@ export interface Turn {
 export class ShareWalk {
   private readonly books: Books
   private readonly leafOrder: LeafOrder
-  private readonly turns = new Map<number, Map<Line, Workload>>()
+  /** By node. */
+  private readonly turns: (Turn[] | undefined)[] = []
+  private readonly nodes = new Set<number>()
   /** Children with turns below them, by node. */
-  private readonly open = new Map<number, Set<number>>()
+  private readonly open: (Set<number> | undefined)[] = []
   /** Oldest turn at or below a node; what is not here is worked out anew. */
-  private readonly oldest = new Map<number, number>()
+  private readonly oldest: (number | undefined)[] = []
 
   constructor(books: Books, classes: ReadonlyMap<string, ClassPolicy>, at: EpochMs) {
     this.books = books
     this.leafOrder = new LeafOrder(classes, at)
   }
 
-  /** The line's turn is this workload's; null: nobody's. */
-  put(node: number, line: Line, workload: Workload | null): void {
-    if (this.oldest.size > 0) for (const above of this.books.upwards(node)) this.oldest.delete(above)
-    let turns = this.turns.get(node)
-    if (workload !== null) {
-      if (turns === undefined) {
-        turns = new Map<Line, Workload>()
-        this.turns.set(node, turns)
-        this.enter(node)
-      }
-      turns.set(line, workload)
-    } else if (turns !== undefined) {
-      turns.delete(line)
-      if (turns.size === 0) {
-        this.turns.delete(node)
-        this.exit(node)
-      }
+  /** All are put in before anybody is asked for. */
+  put(turn: Turn, workload: Workload): void {
+    const { node } = turn
+    turn.workload = workload
+    turn.isOpen = true
+    const turns = this.turns[node]
+    if (turns !== undefined) turns.push(turn)
+    else {
+      this.turns[node] = [turn]
+      this.nodes.add(node)
+      this.enter(node)
     }
   }
 
-  turnOf(node: number, line: Line): Workload | null {
-    return this.turns.get(node)?.get(line) ?? null
+  /** The line's turn is this workload's now; null: nobody's. */
+  pass(turn: Turn, workload: Workload | null): void {
+    const { node } = turn
+    for (const above of this.books.upwards(node)) this.oldest[above] = undefined
+    if (workload !== null) {
+      turn.workload = workload
+      return
+    }
+    turn.isOpen = false
+    const turns = this.turns[node]!
+    turns.splice(turns.indexOf(turn), 1)
+    if (turns.length > 0) return
+    this.turns[node] = undefined
+    this.nodes.delete(node)
+    this.exit(node)
   }
 
   /** Whose turn it is; null: nobody is left. */
   next(): Turn | null {
-    if (this.turns.size === 0) return null
-    if (this.books.order.isFlat) return this.firstOf(this.best(0, new Set(this.turns.keys())))
+    if (this.nodes.size === 0) return null
+    if (this.books.order.isFlat) return this.firstOf(this.best(0, this.nodes))
     let node = 0
-    for (let below = this.open.get(node); below !== undefined; below = this.open.get(node))
-      node = this.best(node, below)
+    for (let below = this.open[node]; below !== undefined; below = this.open[node]) node = this.best(node, below)
     return this.firstOf(node)
   }
 
   private firstOf(node: number): Turn {
     let first: Turn | null = null
-    for (const [line, workload] of this.turns.get(node)!)
-      if (first === null || this.leafOrder.isBefore(workload, first.workload)) first = { node, line, workload }
+    for (const turn of this.turns[node]!)
+      if (first === null || this.leafOrder.isBefore(turn.workload, first.workload)) first = turn
     assert(first !== null, 'a node with turns has a first')
     return first
   }
@@ -92,22 +108,22 @@ export class ShareWalk {
   }
 
   private oldestOf(node: number): number {
-    const known = this.oldest.get(node)
+    const known = this.oldest[node]
     if (known !== undefined) return known
     let oldest = Infinity
-    for (const child of this.open.get(node) ?? []) oldest = Math.min(oldest, this.oldestOf(child))
-    for (const { seq } of this.turns.get(node)?.values() ?? []) oldest = Math.min(oldest, seq)
-    this.oldest.set(node, oldest)
+    for (const child of this.open[node] ?? []) oldest = Math.min(oldest, this.oldestOf(child))
+    for (const { workload } of this.turns[node] ?? []) oldest = Math.min(oldest, workload.seq)
+    this.oldest[node] = oldest
     return oldest
   }
 
   private enter(node: number): void {
     const parent = this.books.ledger.parent(node)
     if (parent < 0) return
-    const siblings = this.open.get(parent)
+    const siblings = this.open[parent]
     if (siblings !== undefined) siblings.add(node)
     else {
-      this.open.set(parent, new Set([node]))
+      this.open[parent] = new Set([node])
       this.enter(parent)
     }
   }
@@ -115,10 +131,10 @@ export class ShareWalk {
   private exit(node: number): void {
     const parent = this.books.ledger.parent(node)
     if (parent < 0) return
-    const siblings = this.open.get(parent)!
+    const siblings = this.open[parent]!
     siblings.delete(node)
     if (siblings.size > 0) return
-    this.open.delete(parent)
+    this.open[parent] = undefined
     this.exit(parent)
   }
 }

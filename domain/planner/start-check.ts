@@ -7,6 +7,9 @@ import { HoldingCheck } from './holding-check.ts'
 import { exceptionFor } from './protection.ts'
 import type { Workload } from './workload.ts'
 
+/** It may stay as long as it runs. */
+const never = { limitAt: null }
+
 /** What caps, entitlement, headroom and reserves say of a start, beside where there is room for it. */
 export class StartCheck extends HoldingCheck {
   private readonly books: Books
@@ -41,12 +44,11 @@ export class StartCheck extends HoldingCheck {
     const { ledger } = this.books
     const headroom = this.headroom(workload, milli)
     if (headroom !== null) return headroom
-    if (this.cell.isPreemptible(workload, this.at) || sharingOf(this.policy) !== 'budgets') return { limitAt: null }
+    if (this.cell.isPreemptible(workload, this.at) || sharingOf(this.policy) !== 'budgets') return never
     const program = this.programOf(workload.account!.node)
     const [held, entitled] = [ledger.held(program) + arriving(program), ledger.entitled(program)]
-    if (held + rate <= entitled) return { limitAt: null }
-    if (exceptionFor(this.policy, workload, this.at, 'non-preemptible-over-entitlement') !== undefined)
-      return { limitAt: null }
+    if (held + rate <= entitled) return never
+    if (exceptionFor(this.policy, workload, this.at, 'non-preemptible-over-entitlement') !== undefined) return never
     if (held === 0) return { limitAt: (this.at + this.books.budgets.undrilledMaxMs) as EpochMs }
     return {
       code: 'NonPreemptibleOverQuota',

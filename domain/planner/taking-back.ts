@@ -72,6 +72,11 @@ export class TakingBack {
     return this.books.upwards(account!.node).filter((node) => this.mayTake(node, account!.rate))
   }
 
+  hasLevel({ account }: Workload): boolean {
+    for (const node of this.books.upwards(account!.node)) if (this.mayTake(node, account!.rate)) return true
+    return false
+  }
+
   /**
    * Who makes room for it; or why nobody does; null: its side has no claim.
    * @param spare whole devices that are kept for others and stay free
