@@ -129,7 +129,7 @@ const allowance: Form<Allowance> = struct<Allowance>(
   },
 )
 
-const exception: Form<ExceptionPolicy> = struct<ExceptionPolicy>({
+export const exception: Form<ExceptionPolicy> = struct<ExceptionPolicy>({
   name: must('name', plain(name)),
   subject: must(
     'subject',

@@ -16,6 +16,7 @@ import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import type { FleetAnswer } from '../../projections/explain/fleet.ts'
 import type { DrillRow } from '../../projections/explain/drills.ts'
 import type { PlanAnswer } from '../../projections/explain/plan.ts'
+import type { PolicyAnswer } from '../../projections/explain/policy.ts'
 import type { PositionAnswer } from '../../projections/explain/position.ts'
 import type { PrioAnswer } from '../../projections/explain/prio.ts'
 import type { QueueAnswer } from '../../projections/explain/queue.ts'
@@ -157,6 +158,8 @@ export interface Desk {
   readonly setHealth: (node: string, device: number | null, health: NodeHealth, by: Orderer) => Answered<Ordered>
   /** A whole policy document, decoded by the caller's side from YAML or JSON. */
   readonly activatePolicy: (document: Json, by: Orderer) => Answered<Ordered>
+  /** The policy in force with one exception more, as a document has it (docs/policy.md). */
+  readonly grantException: (exception: Json, by: Orderer) => Answered<Ordered>
   /** Stops commands, of one pool or all; or lets them go again. */
   readonly freeze: (pool: string | null, frozen: boolean, by: Orderer) => Answered<Ordered>
 
@@ -174,6 +177,8 @@ export interface Desk {
   /** How the budget tree stands, or a node of it and what is below. */
   readonly share: (node: string | null, at: AsOf) => Answered<ShareAnswer>
   readonly drills: (at: AsOf) => Answered<ReadonlyArray<DrillRow>>
+  /** The policy in force, what it grants to whom until when, and what is made of that. */
+  readonly policy: (at: AsOf) => Answered<PolicyAnswer>
   readonly plan: (intents: ReadonlyArray<WorkloadIntent>, at: AsOf) => Answered<ReadonlyArray<PlanAnswer>>
   readonly queue: (queue: string | null, limit: number, at: AsOf) => Answered<QueueAnswer>
   readonly fleet: (at: AsOf) => Answered<FleetAnswer>

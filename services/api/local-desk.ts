@@ -10,6 +10,7 @@ import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { drillsOf } from '../../projections/explain/drills.ts'
 import { fleetOf } from '../../projections/explain/fleet.ts'
 import { planOf, type PlanAnswer } from '../../projections/explain/plan.ts'
+import { policyOf } from '../../projections/explain/policy.ts'
 import { positionOf } from '../../projections/explain/position.ts'
 import { prioOf } from '../../projections/explain/prio.ts'
 import { queueOf } from '../../projections/explain/queue.ts'
@@ -24,7 +25,7 @@ import { decisionsIn, lifeOf, preemptionsOf, rowOf } from './event-rows.ts'
 import { fateOf, stateOf, unknownWorkload } from './fate.ts'
 import { Follower } from './follower.ts'
 import type { Intake } from './intake.ts'
-import { Orders } from './orders.ts'
+import { noPolicy, Orders } from './orders.ts'
 
 /** A cell as it stood at an instant (null: at the end of the log), and how many events of its stream that took. */
 export type FoldCell = (
@@ -162,6 +163,7 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
       E.isLeft(parts.intake) ? parts.intake : new Orders(log, follower, parts.intake.right).facts(lines),
     setHealth: (node, device, health, by) => ordering((orders) => orders.setHealth(node, device, health, by)),
     activatePolicy: (document, by) => ordering((orders) => orders.activatePolicy(document, by)),
+    grantException: (exception, by) => ordering((orders) => orders.grantException(exception, by)),
     freeze: (pool, frozen, by) => ordering((orders) => orders.freeze(pool, frozen, by)),
 
     commands: (limit) => asking(null, (cell) => E.right(cell.standing === 'automate' ? openIn(cell, limit) : [])),
@@ -189,6 +191,11 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
         return share === null ? E.left(unknownNode(cell, node ?? '')) : answerOr(share, cell, '')
       }),
     drills: (at) => asking(at, (cell) => E.right(drillsOf(cell))),
+    policy: (at) =>
+      asking(at, (cell) => {
+        const policy = policyOf(cell)
+        return policy === null ? E.left(noPolicy) : E.right(policy)
+      }),
     plan: (intents, at) => asking(at, (cell) => plansOf(cell, intents)),
     queue: (queue, limit, at) =>
       asking(at, (cell) => {

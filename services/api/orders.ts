@@ -14,6 +14,7 @@ import { headOf } from '../../infra/chain/chain-head.ts'
 import { policyHash } from '../../infra/host/policy-hash.ts'
 import type { DeskFault, DrillOrdered, FactsAnswer, Ordered, Orderer, Submitted } from './desk.ts'
 import { stateOf, unknownWorkload } from './fate.ts'
+import { withException } from './exception-grant.ts'
 import type { Follower } from './follower.ts'
 import type { Intake, IntakeAnswer, Order } from './intake.ts'
 
@@ -131,13 +132,14 @@ export class Orders {
 
   async freeze(pool: string | null, frozen: boolean, by: Orderer): Answer<Ordered> {
     const { policy } = this.follower.cell
-    if (policy === null)
-      return E.left({
-        type: 'Refused',
-        reason: 'there is no policy in force, so nothing is sent that could be stopped',
-        mend: 'activate a policy first',
-      })
-    return this.activate(withFreeze(policy, pool, frozen), by)
+    return policy === null ? E.left(noPolicy) : this.activate(withFreeze(policy, pool, frozen), by)
+  }
+
+  async grantException(exception: Json, by: Orderer): Answer<Ordered> {
+    const { now, policy } = this.follower.cell
+    if (policy === null) return E.left(noPolicy)
+    const granted = withException(policy, exception, now)
+    return E.isLeft(granted) ? E.left({ type: 'Invalid', faults: granted.left }) : this.activate(granted.right, by)
   }
 
   async facts(lines: AsyncIterable<Uint8Array>): Answer<FactsAnswer> {
@@ -220,6 +222,12 @@ export class Orders {
     this.follower.tellOf(head.right.size - 1)
     return E.right(undefined)
   }
+}
+
+export const noPolicy: DeskFault = {
+  type: 'Refused',
+  reason: 'there is no policy in force',
+  mend: 'activate a policy first',
 }
 
 const verbOf = { CancelRequested: 'cancel', HoldRequested: 'hold', ReleaseRequested: 'release' } as const satisfies {

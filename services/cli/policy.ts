@@ -6,14 +6,16 @@ import { fromDesk } from './desk-failed.ts'
 import { orderer } from './orderer.ts'
 import { printOrdered } from './ordered.ts'
 import { registerPolicyCheck } from './policy-check.ts'
+import { registerPolicyShow } from './policy-show.ts'
 import type { Register } from './program.ts'
 import { verb } from './session.ts'
 import { fileFailed } from './trace-options.ts'
 
-/** Registers `policy check` and `policy activate`. */
+/** Registers `policy check`, `policy show` and `policy activate`. */
 export const registerPolicy: Register = (program, context) => {
   const policy = program.command('policy').description('the document that binds decisions (docs/policy.md)')
   registerPolicyCheck(policy, context)
+  registerPolicyShow(policy, context)
   policy
     .command('activate')
     .argument('<file>', 'an AllocationPolicy document, YAML or JSON; - for the standard input')

@@ -23,6 +23,7 @@ import { terminalSafe } from './output.ts'
 import type { Context } from './session.ts'
 import { version } from './version.ts'
 import { registerCancel } from './cancel.ts'
+import { registerException } from './exception.ts'
 import { registerFacts } from './facts.ts'
 import { registerFleet } from './fleet.ts'
 import { registerFreeze } from './freeze.ts'
@@ -73,6 +74,7 @@ export const verbs: ReadonlyArray<Register> = [
   registerDrill,
   registerFreeze,
   registerPolicy,
+  registerException,
   registerFacts,
   registerDlq,
   registerReplay,

@@ -40,6 +40,7 @@ export const remoteDesk = (address: string): Desk => {
     facts: (lines) => ask('POST', '/v1/facts', { body: { type: 'application/x-ndjson', bytes: lines } }),
     setHealth: (node, device, health, by) => post(`/v1/nodes/${part(node)}/health`, { health, device, ...byOf(by) }),
     activatePolicy: (document, by) => post(`/v1/policy${textOf(ordering(by))}`, document),
+    grantException: (exception, by) => post(`/v1/policy/exceptions${textOf(ordering(by))}`, exception),
     freeze: (pool, frozen, by) => post('/v1/freeze', { pool, frozen, ...byOf(by) }),
 
     state: (workload) => get(workloadPath(workload)),
@@ -49,6 +50,7 @@ export const remoteDesk = (address: string): Desk => {
     position: (workload, limit, at) => get(`${workloadPath(workload)}/position`, { limit, at }),
     share: (node, at) => get('/v1/share', { node, at }),
     drills: (at) => get('/v1/drills', { at }),
+    policy: (at) => get('/v1/policy', { at }),
     plan: (intents, at) => ask('POST', `/v1/plan${textOf({ at })}`, { body: documents(intents) }),
     queue: (queue, limit, at) => get('/v1/queue', { queue, limit, at }),
     fleet: (at) => get('/v1/fleet', { at }),

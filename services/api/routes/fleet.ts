@@ -17,6 +17,7 @@ import { nodeDevicesMax } from '../../../domain/planner/cell-event.codec.ts'
 import type { CellDecision, NodeHealth } from '../../../domain/planner/cell-event.ts'
 import { policySchema } from '../../../domain/policy/allocation-policy.codec.ts'
 import { decisionTypeNamed, decisionTypeNear, decisionTypes } from '../decision-types.ts'
+import { exceptionBody, policyAnswerSchema } from '../policy-schemas.ts'
 import { eventsSchema, fleetSchema, orderedSchema, queueSchema } from '../schemas.ts'
 import {
   asOf,
@@ -86,6 +87,16 @@ const questions: ReadonlyArray<Route> = [
   }),
   route({
     method: 'GET',
+    path: '/v1/policy',
+    tag: 'fleet',
+    summary: 'The policy in force, what it grants to whom until when, and what is made of that',
+    query: record({ at: optional(asOf, null) }),
+    answers: { 200: { description: 'With the document itself', content: { [jsonType]: policyAnswerSchema } } },
+    errors: [409],
+    answer: async ({ desk, query }) => ok(await given(desk.policy(query.at))),
+  }),
+  route({
+    method: 'GET',
     path: '/v1/decisions',
     tag: 'fleet',
     summary: 'What was decided, each with its rule and its numbers',
@@ -131,6 +142,20 @@ const orders: ReadonlyArray<Route> = [
     answer: async (asked) => {
       const document = await documentIn<Json>(asked, asItIs)
       return ok(await given(asked.desk.activatePolicy(document, byOf(asked.query))))
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/policy/exceptions',
+    tag: 'fleet',
+    summary: 'Puts the policy into force with one exception more, which has to expire',
+    query: record(orderer),
+    body: { types: { [jsonType]: exceptionBody, [yamlType]: exceptionBody } },
+    answers: ordered,
+    errors: [409],
+    answer: async (asked) => {
+      const exception = await documentIn<Json>(asked, asItIs)
+      return ok(await given(asked.desk.grantException(exception, byOf(asked.query))))
     },
   }),
   route({

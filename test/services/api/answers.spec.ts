@@ -49,6 +49,18 @@ spec:
   budgets: { tree: [{ name: lab, share: 1, owner: Lea }] }
 `
 
+const keeping = `
+metadata: { name: keeping }
+spec:
+  queues: [{ name: default, ordering: greedy, budget: lab }]
+  budgets: { tree: [{ name: lab, share: 1, owner: Lea }] }
+  reservations: [{ name: r, budget: lab, devices: 2, owner: Ann, justification: J., expires: 2999-01-01 }]
+  protectedPools: [{ name: p, nodes: [node-0], budgets: [lab] }]
+  headroom: { percent: 10 }
+  exceptions:
+    - { name: e, subject: { kind: budget, name: lab }, allows: { kind: cap, devices: 2 }, owner: Ann, reason: R., expires: 1970-01-01 }
+`
+
 /** Where there are views; and of a line that an older release could not decode. */
 const elsewhere = ['post /v1/sql 200', 'post /v1/rebuild 200', 'post /v1/dlq/{id}/replay 200']
 
@@ -141,6 +153,13 @@ describe('the document of the interface', () => {
     await post('/v1/drills', { team: 'vision', outcome: 'perhaps' })
     expect((await get('/v1/drills')).json).toMatchObject([{ team: 'vision', outcome: 'passed', counts: true }])
     await get('/v1/drills?at=0')
+    const grant = { name: 'demo', subject: { kind: 'team', name: 'vision' }, allows: { kind: 'not-preempted' } }
+    const answered = { ...grant, owner: 'Ann', reason: 'The demo.', expires: '2999-01-01' }
+    await post('/v1/policy/exceptions?actor=ann', answered)
+    await post('/v1/policy/exceptions', answered)
+    await post('/v1/policy', keeping)
+    expect((await get('/v1/policy')).json).toMatchObject({ name: 'keeping', exceptions: [{ holds: false }] })
+    await get('/v1/policy?at=0')
     const letters = (await get('/v1/dlq')).json as ReadonlyArray<{ readonly id: string }>
     expect(letters).toHaveLength(2)
     for (const { id } of letters) await get(`/v1/dlq/${id}`)
@@ -194,6 +213,8 @@ describe('the document of the interface', () => {
         'GET /v1/dlq/:id',
         'GET /v1/events',
         'GET /v1/fleet',
+        'GET /v1/policy',
+        'POST /v1/policy/exceptions',
         'GET /v1/queue',
         'GET /v1/status',
         'GET /v1/workloads/:id',
