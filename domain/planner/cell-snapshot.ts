@@ -35,6 +35,8 @@ interface WorkloadSnapshot {
   readonly startsFailed: number
   readonly onHold: boolean
   readonly preemptions: number
+  readonly promoted: boolean
+  readonly roomMade: boolean
   readonly submittedAt: EpochMs
   readonly team: string
   readonly terms: WorkloadTerms
@@ -123,6 +125,8 @@ export const takeSnapshot = (cell: Cell, only: ReadonlySet<Workload> | null = nu
       startsFailed: workload.startsFailed,
       onHold: workload.onHold,
       preemptions: workload.preemptions,
+      promoted: workload.promoted,
+      roomMade: workload.roomMade,
       submittedAt: workload.submittedAt,
       team: workload.team,
       terms: workload.terms,
@@ -192,6 +196,8 @@ const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
   workload.resumes = given.resumes
   workload.startsFailed = given.startsFailed
   workload.preemptions = given.preemptions
+  workload.promoted = given.promoted
+  workload.roomMade = given.roomMade
   workload.onHold = given.onHold
   workload.hold = given.hold
   workload.projected = given.projected

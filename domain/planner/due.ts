@@ -4,9 +4,16 @@ import { contractOf, type AllocationPolicy } from '../policy/allocation-policy.t
 import { askToStop } from './attempt-stop.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
-import type { BudgetChanged, CellDecision, GrantLapsed, LeaseIdled, NodeHealth } from './cell-event.ts'
+import type {
+  BudgetChanged,
+  CellDecision,
+  GrantLapsed,
+  LeaseIdled,
+  NodeHealth,
+  WorkloadPromoted,
+} from './cell-event.ts'
 import { milliUnitHours } from './node-standing.ts'
-import { exceptionFor, isPast } from './protection.ts'
+import { exceptionFor, isPast, isPromoted } from './protection.ts'
 import type { Workload } from './workload.ts'
 
 /** What time alone, or the policy that is new, has made due: said once each. */
@@ -18,6 +25,7 @@ export const dueDecisions = (
 ): ReadonlyArray<CellDecision> => [
   ...books.untold.map((change) => budgetChanged(change, at)),
   ...lapsed(cell, policy, at),
+  ...promoted(cell, at),
   ...inOrder(cell.watched, (workload) => isIdle(cell, books, workload, at)).map((workload) =>
     idled(books, workload, at),
   ),
@@ -83,6 +91,17 @@ const lapsed = (cell: Cell, policy: AllocationPolicy, at: EpochMs): ReadonlyArra
     ),
   ]
 }
+
+/** A new policy may be content with fewer evictions than some have seen already. */
+const promoted = (cell: Cell, at: EpochMs): ReadonlyArray<WorkloadPromoted> =>
+  (cell.policyIsNew ? [...cell.workloads.values()] : [])
+    .filter((workload) => !workload.promoted && isPromoted(cell.policy, workload))
+    .sort((a, b) => a.seq - b.seq)
+    .map(({ id, preemptions }) => ({
+      type: 'WorkloadPromoted',
+      at,
+      data: { preemptions, rule: 'spec.limits.promotionAfter', workload: id },
+    }))
 
 /** It makes no progress, and the fleet is not the cause: nothing of what it holds has failed, or is to be left. */
 const isIdle = ({ fleet, policy }: Cell, { budgets }: Books, { run }: Workload, at: EpochMs): boolean => {

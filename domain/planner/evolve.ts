@@ -114,6 +114,7 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       dropPlace(cell, known(cell, event.data.workload))
       break
     case 'WorkloadPromoted':
+      known(cell, event.data.workload).promoted = true
       break
     case 'LeaseIdled':
       goIdle(cell, known(cell, event.data.workload))
@@ -174,12 +175,13 @@ const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
     progressAt: null,
     idle: false,
     preemptible: cell.isPreemptible(workload, at),
-    preempted: data.preempted === true,
+    preempted: data.preempted === true || workload.roomMade,
     limitAt: data.limitAt ?? null,
     open: null,
     issued: 0,
     tried: [],
   })
+  workload.roomMade = false
 }
 
 const hold = (cell: Cell, { at, data }: WorkloadHeld): void => {
@@ -241,8 +243,12 @@ const issue = (cell: Cell, { at, data }: CommandIssued): void => {
 
 const stop = (cell: Cell, { at, data: { outcome, requeued, workload: id } }: AttemptStopped): void => {
   const workload = known(cell, id)
+  const { preempted } = workload.run!
   vacate(cell, workload)
-  if (outcome === 'not-started') workload.startsFailed++
+  if (outcome === 'not-started') {
+    workload.startsFailed++
+    workload.roomMade = preempted
+  }
   if (!requeued) {
     cell.workloads.delete(id)
     return
@@ -275,6 +281,7 @@ const preempt = (cell: Cell, { at, data }: PreemptionDecided): void => {
   const workload = known(cell, data.workload)
   const parts = data.lease.map((part) => cell.fleet.partNumbered(part))
   const place = new Place(data, at, workload.shape, parts)
+  workload.roomMade = true
   cell.places.set(workload.id, place)
   place.gather(cell.fleet, null)
   if (workload.account !== null) cell.books?.count(workload, parts, 1)

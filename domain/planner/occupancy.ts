@@ -7,6 +7,7 @@ import { Books } from './books.ts'
 import { budgetPathOf } from './budget-path.ts'
 import type { Cell } from './cell.ts'
 import type { PolicyActivated } from './cell-event.ts'
+import { isPromoted } from './protection.ts'
 import { KueueBooks } from './kueue-books.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 import type { Run, Workload } from './workload.ts'
@@ -20,6 +21,7 @@ export const activate = (cell: Cell, data: PolicyActivated['data']): void => {
   for (const workload of waiting) leaveLine(cell, workload)
   for (const workload of running) settleUp(cell, workload)
   install(cell, data)
+  for (const workload of cell.workloads.values()) workload.promoted &&= isPromoted(cell.policy, workload)
   const keeps = sharingOf(data.document)
   cell.books =
     keeps === 'queues' || keeps === 'kueue'
@@ -94,6 +96,8 @@ export const arrive = (cell: Cell, given: Given): Workload => {
     startsFailed: 0,
     onHold: false,
     preemptions: 0,
+    promoted: false,
+    roomMade: false,
     hold: null,
     projected: null,
     previous: null,

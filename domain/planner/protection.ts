@@ -30,13 +30,18 @@ const windowUntil = (policy: AllocationPolicy | null, { terms }: Workload, confi
 const turnUntil = (policy: AllocationPolicy | null, { preemptions }: Workload, run: Run): number =>
   run.preempted || preemptions > 0 ? run.startedAt + (policy?.budgets?.turnMs ?? 0) : 0
 
+/** It made room for others so often that it is no victim any more. */
+export const isPromoted = (policy: AllocationPolicy | null, { preemptions }: Workload): boolean => {
+  const { promotionAfter } = limitsOf(policy)
+  return promotionAfter !== null && preemptions >= promotionAfter
+}
+
 export const protectionOf = (cell: Cell, workload: Workload, run: Run, at: EpochMs): Protection | null => {
   const { policy } = cell
   if (run.open !== null) return 'leaving'
   if (run.confirmedAt === null) return 'starting'
   if (!cell.isPreemptible(workload, at)) return 'undrilled'
-  const { promotionAfter } = limitsOf(policy)
-  if (promotionAfter !== null && workload.preemptions >= promotionAfter) return 'promoted'
+  if (isPromoted(policy, workload)) return 'promoted'
   if (protectedUntil(policy, workload, run) > at) return 'protected-window'
   return exceptionFor(policy, workload, at, 'not-preempted') === undefined ? null : 'excepted'
 }

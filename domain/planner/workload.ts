@@ -36,6 +36,10 @@ export interface Workload {
   onHold: boolean
   /** Of its attempts, so many made room for others. */
   preemptions: number
+  /** It was said that it is no victim any more. */
+  promoted: boolean
+  /** Others were asked to make room for it since it waits: they may leave after its place was given up, too. */
+  roomMade: boolean
   /** While it waits. */
   hold: Hold | null
   /** What it was told when it was held first, since it waits. */
@@ -73,7 +77,7 @@ export interface Run {
   readonly idle: boolean
   /** May be evicted for others, as things stood when it started. */
   readonly preemptible: boolean
-  /** Its place was made free by an eviction. */
+  /** Others were made to make room for it. */
   readonly preempted: boolean
   /** It has to leave by then. */
   readonly limitAt: EpochMs | null

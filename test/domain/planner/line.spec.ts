@@ -37,6 +37,8 @@ const workloadOf = (seq: number, queue: WaitingQueue, more: Partial<Workload> = 
   onHold: false,
   account: null,
   preemptions: 0,
+  promoted: false,
+  roomMade: false,
   run: null,
   ...more,
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultContract } from '../../../../domain/policy/contract-policy.ts'
 import { hour, minute, minutes } from '../../../support/cell-life.ts'
-import { contested, monday, victimsOf } from '../../../support/contested-life.ts'
+import { contested, decisionsOf, monday, victimsOf } from '../../../support/contested-life.ts'
 
 const declaring = (count: number) => ({ job: { preemption: { minRuntimeMs: minutes(count) } } })
 
@@ -88,6 +88,40 @@ it('should leave alone for a turn who came by an eviction', () => {
   const startedAt = life.cell.workloads.get('b0')!.run!.startedAt
   expect(life.at(startedAt + 30 * minute - 1).protection('b0')).toBe('protected-window')
   expect(life.at(startedAt + 30 * minute).protection('b0')).toBeNull()
+})
+
+describe('a full turn of who was made room for', () => {
+  /** One of a's two was asked to leave for b0, whose place was given up before it did. */
+  const late = () => {
+    const life = contested(2, { mode: 'automate' }).submit('b0', 1, { budget: 'b' })
+    const decisions = life.pass(25 * minute)
+    expect(decisionsOf(decisions, 'PlaceReleased').map(({ data }) => data.because)).toEqual(['expired'])
+    life.conclude('a0')
+    life.tick()
+    return life.started()
+  }
+  it('should be its own also where it starts after its place was given up', () => {
+    const life = late()
+    expect(life.running).toEqual(['a1', 'b0'])
+    for (const each of [life, life.restarted()]) {
+      each.pass(30 * minute - 1)
+      expect(each.protection('b0')).toBe('protected-window')
+      each.pass(1)
+      expect(each.protection('b0')).toBe(null)
+    }
+  })
+  it('should be that of its next attempt where the first could not start', () => {
+    const life = contested(2, { mode: 'automate' }).submit('b0', 1, { budget: 'b' })
+    life.pass(10 * minute)
+    life.conclude('a0')
+    life.tick()
+    life.conclude('b0', 'failed')
+    life.tick()
+    expect(life.cell.workloads.get('b0')!.attempt).toBe(2)
+    expect(life.started().protection('b0')).toBe('protected-window')
+    expect(life.pass(30 * minute)).toBeDefined()
+    expect(life.protection('b0')).toBe(null)
+  })
 })
 
 it('should name the turn, and not the minimum runtime, where that is what leaves it alone', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defaultLimits, type LimitsPolicy } from '../../../../domain/policy/contract-policy.ts'
-import { hour, minute, minutes } from '../../../support/cell-life.ts'
+import { budgetPolicy, hour, minute, minutes } from '../../../support/cell-life.ts'
 import { contested, decisionsOf, monday, victimsOf, type ContestedLife } from '../../../support/contested-life.ts'
 
 /** Eight of a run, of two teams, and b asks for them one by one. */
@@ -91,6 +91,25 @@ describe('a workload that was evicted so often', () => {
     const before = ledger.read(node).charged
     life.pass(hour)
     expect(Number(ledger.read(node).charged - before)).toBe(1000 * hour)
+  })
+  it('should be promoted by a policy that is content with fewer, and no longer by one that is not', () => {
+    const { life } = often(null)
+    const [running] = life.running
+    const { preemptions } = life.cell.workloads.get(running!)!
+    expect(preemptions).toBeGreaterThan(2)
+    const allowing = (promotionAfter: number) =>
+      budgetPolicy({ a: 1, b: 1 }, { limits: { ...defaultLimits, promotionAfter } })
+    life.policy(allowing(2))
+    const told = decisionsOf(life.tick(), 'WorkloadPromoted').map(({ data }) => data)
+    expect(told.map(({ workload }) => workload).sort()).toEqual(['a0', 'b0'])
+    expect(told.find(({ workload }) => workload === running)!.preemptions).toBe(preemptions)
+    expect(life.protection(running!)).toBe('promoted')
+    const again = life.restarted()
+    for (const each of [life, again])
+      expect(decisionsOf(each.policy(allowing(1)).pass(minute), 'WorkloadPromoted')).toEqual([])
+    life.policy(allowing(1000))
+    expect(life.protection(running!)).not.toBe('promoted')
+    expect(decisionsOf(life.policy(allowing(2)).pass(minute), 'WorkloadPromoted')).toHaveLength(2)
   })
   it('should be evicted for ever where the policy says so', () => {
     const { decisions, evicted } = often(null)
