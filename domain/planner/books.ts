@@ -113,7 +113,7 @@ export class Books {
       workload.line!.isDemand = account.isCounted
     } else {
       this.noteRuns(workload, account.node)
-      this.countRun(workload, run.parts, run.preemptible, 1)
+      this.count(workload, run.parts, 1)
     }
   }
 
@@ -161,7 +161,7 @@ export class Books {
   }
 
   /** It holds these devices from now on. */
-  start(workload: Workload, path: string, parts: Placement['parts'], preemptible: boolean, at: EpochMs): void {
+  start(workload: Workload, path: string, parts: Placement['parts'], at: EpochMs): void {
     this.advance(at)
     const rate = this.rateOf(workload.shape, parts)
     const node = this.personOf(workload, path)
@@ -170,16 +170,16 @@ export class Books {
     this.order.started(tenure, this.ledger.at)
     workload.account = { node, rate, path, isCounted: false, tenure }
     this.noteRuns(workload, node)
-    this.countRun(workload, parts, preemptible, 1)
+    this.count(workload, parts, 1)
   }
 
   /** It holds nothing any more. */
-  stop(workload: Workload, parts: Placement['parts'], preemptible: boolean, at: EpochMs): void {
+  stop(workload: Workload, parts: Placement['parts'], at: EpochMs): void {
     const { account, run } = workload
     if (account === null) return
     this.advance(at)
     if (run?.idle === true) this.ledger.active(account.node, account.rate, this.ledger.at)
-    this.countRun(workload, parts, preemptible, -1)
+    this.count(workload, parts, -1)
     const there = this.running.get(account.node)!
     there.delete(workload)
     if (there.size === 0) this.running.delete(account.node)
@@ -198,42 +198,37 @@ export class Books {
     this.ledger.hold(account.node, rate, this.ledger.at)
     this.ledger.release(account.node, account.rate, this.ledger.at)
     if (run.idle) this.ledger.idle(account.node, rate, this.ledger.at)
-    this.countRun(workload, before, run.preemptible, -1)
+    this.count(workload, before, -1)
     const tenure = this.tenureOf(workload, account.node, rate, parts)
     this.order.ended(account.tenure!, this.ledger.at)
     this.order.started(tenure, this.ledger.at)
     workload.account = { ...account, rate, tenure }
-    this.countRun(workload, parts, run.preemptible, 1)
+    this.count(workload, parts, 1)
   }
 
   /** As if it ran there already, while a pass looks on; `waitAgain` takes that back. */
-  runInstead(workload: Workload, parts: Placement['parts'], preemptible: boolean): void {
+  runInstead(workload: Workload, parts: Placement['parts']): void {
     const { isCounted, node, rate } = workload.account!
     const held = this.rateOf(workload.shape, parts)
     this.ledger.hold(node, held, this.ledger.at)
     this.ledger.unwait(node, isCounted ? rate : 0, this.ledger.at)
     this.order.started(this.tenureOf(workload, node, held, parts), this.ledger.at)
-    this.countRun(workload, parts, preemptible, 1)
+    this.count(workload, parts, 1)
   }
 
-  waitAgain(workload: Workload, parts: Placement['parts'], preemptible: boolean): void {
+  waitAgain(workload: Workload, parts: Placement['parts']): void {
     const { isCounted, node, rate } = workload.account!
-    this.countRun(workload, parts, preemptible, -1)
+    this.count(workload, parts, -1)
     const held = this.rateOf(workload.shape, parts)
     this.order.undone(this.tenureOf(workload, node, held, parts), this.ledger.at)
     this.ledger.wait(node, isCounted ? rate : 0, this.ledger.at)
     this.ledger.release(node, held, this.ledger.at)
   }
 
-  /** A place is kept for it: caps and quota count it as if it ran there. */
+  /** It runs there, or a place is kept for it: caps, quota and headroom count both alike. */
   count(workload: Workload, parts: Placement['parts'], sign: 1 | -1): void {
     this.tallies.add(workload, sign * heldMilli(parts), this.upwards(workload.account!.node))
     this.quota.count(workload, this.fleet, parts, sign)
-  }
-
-  private countRun(workload: Workload, parts: Placement['parts'], preemptible: boolean, sign: 1 | -1): void {
-    this.count(workload, parts, sign)
-    if (!preemptible) this.tallies.firmMilli += sign * heldMilli(parts)
   }
 
   setIdle(workload: Workload, idle: boolean, at: EpochMs): void {

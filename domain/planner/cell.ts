@@ -6,7 +6,7 @@ import { ShapeTable, type Shape } from '../fleet/shape.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import { contractOf, sharingOf, standingOf, type AllocationPolicy, type Mode } from '../policy/allocation-policy.ts'
 import type { Books } from './books.ts'
-import { DrillBook } from './drill-book.ts'
+import { DrillBook, type Drilled } from './drill-book.ts'
 import { DurationHistory } from './duration-history.ts'
 import { EndIndex } from './end-index.ts'
 import { EvictionLimits } from './eviction-limits.ts'
@@ -101,7 +101,7 @@ export class Cell {
   }
 
   /** Whether it was seen, and lately enough, that such work goes on from a checkpoint; or nobody asks for that. */
-  isDrilled({ team, terms: { modelFamily } }: Workload, at: EpochMs): boolean {
+  isDrilled({ team, terms: { modelFamily } }: Drilled, at: EpochMs): boolean {
     const { drillRequired, drillValidMs } = contractOf(this.policy)
     return !drillRequired || this.drills.passed(team, modelFamily, at, drillValidMs)
   }

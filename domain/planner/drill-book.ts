@@ -3,12 +3,18 @@ import type { DrillConcluded } from './cell-event.ts'
 
 type Drill = DrillConcluded['data']
 
+/** What a drill is of. */
+export interface Drilled {
+  readonly team: string
+  readonly terms: { readonly modelFamily: string | null }
+}
+
 /** What the newest drill of each team and family showed. */
 export class DrillBook {
   private readonly newest = new Map<string, { readonly drill: Drill; readonly at: EpochMs }>()
 
   conclude(drill: Drill, at: EpochMs): void {
-    const key = keyOf(drill.team, drill.modelFamily)
+    const key = drillKey(drill.team, drill.modelFamily)
     const before = this.newest.get(key)
     // Told late, it says nothing of now.
     if (before === undefined || before.at <= at) this.newest.set(key, { drill, at })
@@ -16,7 +22,7 @@ export class DrillBook {
 
   /** Whether the newest one passed, not longer ago than it is valid. */
   passed(team: string, modelFamily: string | null, now: EpochMs, validMs: DurationMs): boolean {
-    const newest = this.newest.get(keyOf(team, modelFamily))
+    const newest = this.newest.get(drillKey(team, modelFamily))
     return newest !== undefined && newest.drill.outcome === 'passed' && now - newest.at <= validMs
   }
 
@@ -26,4 +32,4 @@ export class DrillBook {
 }
 
 /** A name is one line, and not empty. */
-const keyOf = (team: string, modelFamily: string | null): string => `${team}\n${modelFamily ?? ''}`
+export const drillKey = (team: string, modelFamily: string | null): string => `${team}\n${modelFamily ?? ''}`

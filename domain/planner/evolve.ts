@@ -174,7 +174,6 @@ const admit = (cell: Cell, { at, data }: WorkloadAdmitted): void => {
     checkpointAt: null,
     progressAt: null,
     idle: false,
-    preemptible: cell.isPreemptible(workload, at),
     preempted: data.preempted === true || workload.roomMade,
     limitAt: data.limitAt ?? null,
     open: null,

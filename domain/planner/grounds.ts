@@ -176,7 +176,7 @@ class GroundsNow {
       const percent = this.policy.headroom?.percent ?? 0
       const mostMilli = Math.floor((schedulable.totals.devicesMilli * (100 - percent)) / 100)
       const lent = this.cell.isPreemptible(this.workload, this.cell.now)
-      return this.named({ compared: { heldMilli: lent ? tallies.node(0) : tallies.firmMilli, mostMilli } }, [])
+      return this.named({ compared: { heldMilli: lent ? tallies.node(0) : this.check.firmMilli, mostMilli } }, [])
     }
     const program = this.check.programOf(this.workload.account!.node)
     const { rate } = this.workload.account!

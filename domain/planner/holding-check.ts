@@ -113,10 +113,15 @@ export class HoldingCheck {
   headroom(workload: Workload, milli: number): Block | null {
     if (this.policy.headroom?.lent !== true || this.cell.isPreemptible(workload, this.at)) return null
     const mostMilli = this.firmMostMilli
-    const heldMilli = this.held.tallies.firmMilli
+    const heldMilli = this.firmMilli
     return heldMilli + milli <= mostMilli
       ? null
       : { code: 'NonPreemptibleOverQuota', rule: 'spec.headroom.percent', compared: { heldMilli, mostMilli } }
+  }
+
+  /** Held by what may not be evicted now: drills pass and lapse while things run. */
+  get firmMilli(): number {
+    return this.held.tallies.firmMilli((of) => this.cell.isDrilled(of, this.at))
   }
 
   private get firmMostMilli(): number {

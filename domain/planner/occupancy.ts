@@ -249,13 +249,13 @@ const open = (cell: Cell, workload: Workload): void => {
   if (books === null || run === null) return
   const path = budgetPathOf(policy!, workload)
   if (path === null) return
-  books.start(workload, path, run.parts, run.preemptible, cell.now)
+  books.start(workload, path, run.parts, cell.now)
   if (run.idle) books.setIdle(workload, true, cell.now)
 }
 
 const settleUp = (cell: Cell, workload: Workload): void => {
   cell.kueue?.stop(workload)
-  cell.books?.stop(workload, workload.run!.parts, workload.run!.preemptible, cell.now)
+  cell.books?.stop(workload, workload.run!.parts, cell.now)
 }
 
 const giveBack = (cell: Cell, workload: Workload, parts: Run['parts']): void => {

@@ -59,8 +59,7 @@ export class ShareBoard extends PassBoard {
 
   override undo(): void {
     for (const place of this.newPlaces) this.keep(place, false)
-    for (const [workload, { parts }] of [...this.started].reverse())
-      this.books.waitAgain(workload, parts, this.cell.isPreemptible(workload, this.at))
+    for (const [workload, { parts }] of [...this.started].reverse()) this.books.waitAgain(workload, parts)
     super.undo()
     for (const place of this.openPlaces) this.keep(place, true)
   }
@@ -149,7 +148,7 @@ export class ShareBoard extends PassBoard {
       ...(preempted && { preempted: true as const }),
       ...(limitAt !== null && { limitAt }),
     })
-    this.books.runInstead(workload, placement.parts, this.cell.isPreemptible(workload, this.at))
+    this.books.runInstead(workload, placement.parts)
   }
 
   roomBlock({ shape }: Workload): Block {

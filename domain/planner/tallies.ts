@@ -1,4 +1,5 @@
 import type { Placement } from '../fleet/fleet.ts'
+import { drillKey, type Drilled } from './drill-book.ts'
 import type { Workload } from './workload.ts'
 
 /** Thousandths of devices that a placement holds. */
@@ -12,8 +13,10 @@ export class Tallies {
   private readonly byClass = new Map<string, number>()
   /** By number of a node of the budget tree. */
   private readonly byNode = new Map<number, number>()
-  /** Held by what may not be evicted. */
-  firmMilli = 0
+  /** Held by what does not tolerate being evicted. */
+  private intolerant = 0
+  /** Held by what does, by team and model family: what was drilled passes and lapses while it runs. */
+  private readonly tolerant = new Map<string, { readonly of: Drilled; readonly milli: number }>()
 
   team(name: string): number {
     return this.byTeam.get(name) ?? 0
@@ -34,6 +37,22 @@ export class Tallies {
     grow(this.byPerson, workload.terms.submitter, milli)
     grow(this.byClass, workload.class, milli)
     for (const node of nodes) grow(this.byNode, node, milli)
+    const { modelFamily, preemption } = workload.terms
+    if (!preemption.tolerated) {
+      this.intolerant += milli
+      return
+    }
+    const key = drillKey(workload.team, modelFamily)
+    const held = (this.tolerant.get(key)?.milli ?? 0) + milli
+    if (held === 0) this.tolerant.delete(key)
+    else this.tolerant.set(key, { of: { team: workload.team, terms: { modelFamily } }, milli: held })
+  }
+
+  /** Held by what may not be evicted. O(teams and model families that hold anything). */
+  firmMilli(isDrilled: (of: Drilled) => boolean): number {
+    let firm = this.intolerant
+    for (const { of, milli } of this.tolerant.values()) if (!isDrilled(of)) firm += milli
+    return firm
   }
 }
 

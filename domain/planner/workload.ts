@@ -75,8 +75,6 @@ export interface Run {
   readonly progressAt: EpochMs | null
   /** Counts as idle. */
   readonly idle: boolean
-  /** May be evicted for others, as things stood when it started. */
-  readonly preemptible: boolean
   /** Others were made to make room for it. */
   readonly preempted: boolean
   /** It has to leave by then. */

@@ -164,7 +164,6 @@ describe('the index of ends', () => {
         checkpointAt: null,
         progressAt: null,
         idle: false,
-        preemptible: false,
         preempted: false,
         limitAt: null,
         open: null,

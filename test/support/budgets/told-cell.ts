@@ -26,6 +26,8 @@ export interface Job {
   run: JobRun | null
   onHold: boolean
   preemptions: number
+  /** Others were asked to leave for it since it waits. */
+  roomMade: boolean
   /** Code and rule that it was told last while it waits; null: none yet. */
   reason: string | null
 }
@@ -37,7 +39,6 @@ export interface JobRun {
   /** When it was known to have started; null: not yet. */
   confirmedAt: number | null
   readonly byEviction: boolean
-  readonly preemptible: boolean
   readonly limitAt: number | null
   open: CommandIssued['data'] | null
   readonly tried: Set<string>
@@ -123,7 +124,7 @@ export class ToldCell {
 
   private submit(data: Job['data'], submittedAt: number): void {
     const id = data.workload
-    const waits = { attempt: 0, run: null, onHold: false, preemptions: 0, reason: null }
+    const waits = { attempt: 0, run: null, onHold: false, preemptions: 0, roomMade: false, reason: null }
     this.jobs.set(id, { id, data, submittedAt, ...waits })
   }
 
@@ -176,6 +177,7 @@ export class ToldCell {
         job!.run!.open = data
         break
       case 'AttemptStopped':
+        job!.roomMade = data.outcome === 'not-started' && job!.run!.byEviction
         job!.run = null
         job!.reason = null
         if (!data.requeued) this.jobs.delete(job!.id)
@@ -186,6 +188,7 @@ export class ToldCell {
         break
       case 'PreemptionDecided':
         this.places.set(data.workload, { decision: data, since: at })
+        job!.roomMade = true
         for (const { keeps, workload } of data.victims) {
           if (keeps !== null) continue
           const victim = this.jobs.get(workload)!
@@ -214,13 +217,13 @@ export class ToldCell {
       startedAt,
       commanded: this.commands,
       confirmedAt: this.commands ? null : startedAt,
-      byEviction: data.preempted === true,
-      preemptible: job.data.terms.preemption.tolerated && this.isDrilled(job.data, startedAt),
+      byEviction: data.preempted === true || job.roomMade,
       limitAt: data.limitAt ?? null,
       open: null,
       tried: new Set(),
       checkpointAt: null,
       idle: false,
     }
+    job.roomMade = false
   }
 }

@@ -121,7 +121,9 @@ const firmBroken = (told: ToldCell, job: Job, lease: ReadonlyArray<LeasePart>, a
   const mostMilli = Math.floor(((100 - percent) * capacityOf(told, () => 1000)) / 100)
   const firm = heldBy(
     told,
-    (other) => (!isFree && !other.run!.preemptible) || (isFree && budgetOf(told, other) !== null),
+    (other) =>
+      (!isFree && !(other.data.terms.preemption.tolerated && told.isDrilled(other.data, at))) ||
+      (isFree && budgetOf(told, other) !== null),
   )
   if (percent > 0 && (!isFree || !lent) && firm + sizeOf(lease) > mostMilli)
     return `the headroom: ${firm} + ${sizeOf(lease)} > ${mostMilli}`

@@ -114,7 +114,7 @@ const deepState = (cell: Cell) => ({
   totals: [cell.fleet.freeTotal, cell.fleet.wholeTotal],
   ends: Array.from(cell.ends, ({ id }) => id),
   pending: [[...cell.fresh].map(({ id }) => id), [...cell.freed], cell.untried.size, cell.policyIsNew],
-  firm: cell.books?.tallies.firmMilli,
+  firm: cell.books?.tallies.firmMilli(() => false),
   tallies: cell.books === null ? [] : Array.from(cell.books.ledger.nodes(), (node) => cell.books!.tallies.node(node)),
   lines: Array.from(cell.books?.lines ?? [], ([node, lines]) => [
     node,

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { defaultClass } from '../../../../domain/policy/budget-policy.ts'
-import type { ReservationPolicy } from '../../../../domain/policy/contract-policy.ts'
+import { defaultContract, type ReservationPolicy } from '../../../../domain/policy/contract-policy.ts'
 import { requestOf } from '../../../support/arbitrary-fleet.ts'
-import { budgetPolicy, hour } from '../../../support/cell-life.ts'
+import { heldOf } from '../../../support/budgets/seen.ts'
+import { budgetPolicy, hour, minutes } from '../../../support/cell-life.ts'
 import { ContestedLife, decisionsOf, monday, victimsOf } from '../../../support/contested-life.ts'
 
 const tuesday = Date.UTC(2026, 7, 4)
@@ -113,6 +114,23 @@ describe('the headroom', () => {
     expect(life.reason('a6')).toBe('NonPreemptibleOverQuota')
     submit(life, 'b', 4, true)
     expect(life.running).toHaveLength(8)
+  })
+  it('should be left alone by as much as may not be evicted any more since its drill lapsed', () => {
+    const contract = { ...defaultContract, drillValidMs: minutes(60) }
+    const headroom = { band: { high: 80, low: 60 }, lent: true, percent: 25 }
+    const life = new ContestedLife(monday)
+      .policy(budgetPolicy({ a: 3, b: 1 }, { contract, headroom }))
+      .nodes(1, 8)
+      .drilled('a')
+    submit(life, 'a', 6, true)
+    // Those of a can be evicted for the hour, and leave the headroom to nobody else.
+    submit(life, 'b', 1, false)
+    expect(life.running).toHaveLength(7)
+    life.at(monday + hour + 1)
+    life.submit('b1', 1, { budget: 'b', preemption: { tolerated: false } }).tick()
+    expect(heldOf(life, 'b1')).toMatchObject({ code: 'NonPreemptibleOverQuota', compared: { heldMilli: 7000 } })
+    life.drilled('a').tick()
+    expect(life.running).toContain('b1')
   })
   it('should hold nothing while it is not lent', () => {
     const life = submit(withHeadroom(false), 'a', 8, true)
