@@ -144,7 +144,7 @@ export class BudgetPass extends ShareBoard {
   }
 
   private get lastReservedAt(): number {
-    return this.reservations.reduce((last, { at }) => (at === Infinity ? last : Math.max(last, at)), -Infinity)
+    return this.reservations.reduce((last, { until }) => (until === Infinity ? last : Math.max(last, until)), -Infinity)
   }
 
   /** Whether there is reason to try: something that was not there when it was tried last. */

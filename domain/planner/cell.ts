@@ -49,6 +49,8 @@ export class Cell {
   kueue: KueueBooks | null = null
   /** By the workload that each is kept for, in order of the decisions. */
   readonly places = new Map<string, Place>()
+  /** What runs and nobody knows for how long. */
+  readonly unending = new Set<Workload>()
   /** What runs and has to leave by a time limit. */
   readonly limited = new Set<Workload>()
   /** What runs and has to show progress, because it did or the policy demands it, and does not count as idle. */

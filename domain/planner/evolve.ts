@@ -129,6 +129,7 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       const workload = known(cell, event.data.workload)
       assert(workload.run !== null, 'what overran was running')
       if (workload.run.expectedEndAt !== null) cell.ends.remove(workload)
+      else cell.unending.delete(workload)
       workload.run = { ...workload.run, expectedEndAt: event.data.expectedEndAt }
       cell.ends.add(workload)
       break

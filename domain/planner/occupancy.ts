@@ -174,6 +174,7 @@ export const occupy = (cell: Cell, workload: Workload, run: Run): void => {
 export const index = (cell: Cell, workload: Workload, run: Run): void => {
   cell.noteRuns(workload, run.parts, true)
   if (run.expectedEndAt !== null) cell.ends.add(workload)
+  else cell.unending.add(workload)
   if (run.limitAt !== null) cell.limited.add(workload)
   watch(cell, workload)
   noteLeaving(cell, workload)
@@ -200,6 +201,7 @@ export const vacate = (cell: Cell, workload: Workload): void => {
   const { run } = workload
   assert(run !== null, 'what gives devices back was running')
   if (run.expectedEndAt !== null) cell.ends.remove(workload)
+  else cell.unending.delete(workload)
   cell.limited.delete(workload)
   cell.watched.delete(workload)
   cell.leaving.delete(workload)

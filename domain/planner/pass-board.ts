@@ -155,5 +155,11 @@ export class PassBoard {
       yield { at, shape: workload.shape, parts: workload.run!.parts }
     }
     yield* extra.slice(i)
+    yield* this.unknownEnds()
+  }
+
+  /** Ends of what runs and nobody knows for how long, in the order in which they are taken to come. */
+  protected unknownEnds(): Iterable<ExpectedEnd> {
+    return []
   }
 }

@@ -9,14 +9,21 @@ export interface ExpectedEnd {
   readonly parts: Placement['parts']
 }
 
+const unknownFrom = 2 ** 52
+
+/** Instants behind all that are known: of runs whose end nobody knows, the longest is taken to end first. */
+export const unknownEnd = (startedAt: number): number => unknownFrom + startedAt
+
 /**
  * The place that is kept for the head of a queue: the earliest instant at which the fleet, as it will then be, holds it
  * whole. What starts before and runs beyond that instant must leave the place there.
  */
 export class Reservation {
   readonly shape: Shape
-  /** Infinity: nothing that runs is expected to make room. */
+  /** Infinity: nobody knows when, or nothing that runs makes room. */
   readonly at: number
+  /** The same, with instants that are not known behind all others; Infinity: there is nothing to keep. */
+  readonly until: number
   private readonly shadow: Fleet
   private readonly spare: number
 
@@ -26,7 +33,8 @@ export class Reservation {
     this.shadow = shadow
     this.spare = spare
     shadow.copyFrom(fleet)
-    this.at = this.firstInstant(ends)
+    this.until = this.firstInstant(ends)
+    this.at = this.until < unknownFrom ? this.until : Infinity
   }
 
   /**
@@ -34,7 +42,7 @@ export class Reservation {
    * @param leaving who makes room for it, and would have ended when
    */
   allows(shape: Shape, placement: Placement, endAt: number, leaving: ReadonlyArray<ExpectedEnd> = []): boolean {
-    if (endAt <= this.at || this.at === Infinity) return true
+    if (endAt <= this.until || this.until === Infinity) return true
     this.makeRoom(leaving, true)
     for (const part of placement.parts) this.shadow.take(shape, part)
     if (this.fits()) return true
@@ -44,7 +52,7 @@ export class Reservation {
 
   /** Takes back what `allows` counted. */
   retract(shape: Shape, placement: Placement, endAt: number, leaving: ReadonlyArray<ExpectedEnd> = []): void {
-    if (endAt <= this.at || this.at === Infinity) return
+    if (endAt <= this.until || this.until === Infinity) return
     for (const part of placement.parts) this.shadow.give(shape, part)
     this.makeRoom(leaving, false)
   }
@@ -52,7 +60,7 @@ export class Reservation {
   /** Who would still be there at the instant is not, or is again. */
   private makeRoom(leaving: ReadonlyArray<ExpectedEnd>, gone: boolean): void {
     for (const { at, shape, parts } of leaving) {
-      if (at <= this.at) continue
+      if (at <= this.until) continue
       for (const part of parts) {
         if (gone) this.shadow.give(shape, part)
         else this.shadow.take(shape, part)

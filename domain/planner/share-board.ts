@@ -11,6 +11,7 @@ import type { Cell } from './cell.ts'
 import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
 import type { Place } from './place.ts'
+import { unknownEnd, type ExpectedEnd } from './reservation.ts'
 import { StartCheck } from './start-check.ts'
 import type { Turn } from './share-walk.ts'
 import { TakingBack } from './taking-back.ts'
@@ -94,6 +95,22 @@ export class ShareBoard extends PassBoard {
   protected override expectedAnew(workload: Workload, ranMs: number): EpochMs {
     const longer = this.cell.durations.quantile(workload.class, workload.team, 500, ranMs)
     return longer === null ? super.expectedAnew(workload, ranMs) : ((workload.run!.startedAt + longer) as EpochMs)
+  }
+
+  protected override endOfRun(workload: Workload): number {
+    const end = super.endOfRun(workload)
+    return end === Infinity ? unknownEnd(workload.run!.startedAt) : end
+  }
+
+  /** Else a place would be kept from nobody while all that is in its way might run for ever. */
+  protected override unknownEnds(): Iterable<ExpectedEnd> {
+    const ends: (ExpectedEnd & { readonly seq: number })[] = []
+    for (const { run, seq, shape } of this.cell.unending)
+      ends.push({ at: unknownEnd(run!.startedAt), parts: run!.parts, seq, shape })
+    for (const [workload, { parts }] of this.started)
+      if (this.estimateOf(workload) === null)
+        ends.push({ at: unknownEnd(this.at), parts, seq: workload.seq, shape: workload.shape })
+    return ends.sort((a, b) => a.at - b.at || a.seq - b.seq)
   }
 
   /** The fleet, caps and quota have it as kept, or as not. */

@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defaultClass } from '../../../../domain/policy/budget-policy.ts'
 import { defaultLimits } from '../../../../domain/policy/contract-policy.ts'
 import { decisionsOf, heldOf, pass, preemptionsOf, startsOf, victimsOf } from '../../../support/budgets/seen.ts'
 import { requestOf } from '../../../support/arbitrary-fleet.ts'
 import { budgetPolicy, CellLife, hour, minute, minutes } from '../../../support/cell-life.ts'
-import type { EpochMs } from '../../../../domain/kernel/units.ts'
+import type { DurationMs, EpochMs } from '../../../../domain/kernel/units.ts'
 import type { CommandOutcome } from '../../../../domain/planner/command.ts'
 
 const conclude = (life: CellLife, workload: string, verb: 'start' | 'evict', outcome: CommandOutcome = 'done') => {
@@ -82,6 +82,54 @@ it('should start a large job within its bound behind a stream of small ones (kue
   const [started] = startsOf(life, 'large')
   expect(started).toBeGreaterThan(60 * minute)
   expect(started).toBeLessThanOrEqual(minute + 240 * minute)
+})
+
+describe('a place that is kept where nobody knows how long anything runs', () => {
+  const classes = [{ ...defaultClass('training'), reserveAfterMs: minutes(60), boundMs: minutes(240) }]
+  /** Of nothing that fails is it remembered how long it ran. */
+  const fail = (life: CellLife, workload: string) => {
+    const { attempt } = life.cell.workloads.get(workload)!
+    life.tell({ type: 'AttemptEnded', at: life.now as EpochMs, data: { attempt, outcome: 'failed', workload } })
+  }
+  it('should come together behind a stream of small ones', () => {
+    const life = new CellLife().policy(budgetPolicy({ a: 1 }, { classes })).nodes(1, 10)
+    let made = 0
+    for (; made < 2; made++) life.submit(`small-${made}`, 3, { budget: 'a' })
+    life.tick()
+    life.at(minute).submit('large', 5, { budget: 'a' })
+    for (let at = 20 * minute; at < 12 * hour && startsOf(life, 'large').length === 0; at += 20 * minute) {
+      life.at(at).submit(`small-${made++}`, 3, { budget: 'a' }).tick()
+      const ended = life.running.find((id) => at - life.cell.workloads.get(id)!.run!.startedAt >= hour)
+      if (ended === undefined) continue
+      fail(life, ended)
+      life.tick()
+    }
+    const [started] = startsOf(life, 'large')
+    expect(started).toBeGreaterThan(60 * minute)
+    expect(started).toBeLessThanOrEqual(minute + 240 * minute)
+  })
+  it('should hold nobody back beside it, nor who is known to end', () => {
+    const life = new CellLife()
+      .policy(budgetPolicy({ a: 1 }, { classes }))
+      .nodes(1, 4, 'x')
+      .nodes(1, 4, 'y')
+    const on = (devices: number, model: string, estimateMs: DurationMs | null = null) => ({
+      budget: 'a',
+      estimateMs,
+      request: requestOf({ devices, models: [model] }),
+    })
+    life.submit('holder', 2, on(2, 'x')).tick()
+    life.at(minute).submit('gang', 4, on(4, 'x')).tick()
+    life
+      .at(2 * hour)
+      .submit('x', 1, on(1, 'x'))
+      .submit('y', 1, on(1, 'y'))
+      .submit('x-short', 1, on(1, 'x', minutes(60)))
+    life.tick()
+    expect(life.running).toEqual(['holder', 'x-short', 'y'])
+    expect(heldOf(life, 'x')).toMatchObject({ code: 'WouldDelayReservation', behind: 'gang' })
+    expect(heldOf(life, 'gang')).toMatchObject({ projectedStartAt: null })
+  })
 })
 
 it('should reserve after the bound of a class that the policy does not name', () => {
