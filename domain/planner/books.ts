@@ -57,7 +57,7 @@ export class Books {
   readonly untold: Untold[]
   /** Workloads that an exception of the policy names. */
   private readonly excepted: ReadonlySet<string>
-  private readonly ways = new Map<number, ReadonlyArray<number>>()
+  private readonly ways: (ReadonlyArray<number> | undefined)[] = []
   private readonly fleet: Fleet
   private readonly allowances: Allowances
 
@@ -259,7 +259,7 @@ export class Books {
     // Who is closed has nothing that runs or waits.
     for (const change of this.untold.slice(told)) this.order.closed(change.path)
     // A number that is free may be another person's next.
-    if (this.untold.length > told) this.ways.clear()
+    if (this.untold.length > told) this.ways.length = 0
     this.order.advance(at)
   }
 
@@ -271,11 +271,11 @@ export class Books {
 
   /** The nodes from this one up to the cell's. */
   upwards(node: number): ReadonlyArray<number> {
-    const known = this.ways.get(node)
+    const known = this.ways[node]
     if (known !== undefined) return known
     const way: number[] = []
     for (let at = node; at >= 0; at = this.ledger.parent(at)) way.push(at)
-    this.ways.set(node, way)
+    this.ways[node] = way
     return way
   }
 

@@ -69,8 +69,8 @@ const reasonOf = (pass: BudgetPass, { block, isOutrun }: Turn, first: Workload):
   if (!wantsRoom.has(found.code)) return { block: found, behind: keeperOf(pass, found) }
   if (isOutrun) {
     const behind = pass.lastStarted
-    const rule = pass.check.ruleOf(first.account!.path)
-    if (behind !== null) return { block: { code: 'BehindHigherShare', rule }, behind }
+    const block = { code: 'BehindHigherShare', rule: pass.check.ruleOf(first.account!.path) } as const
+    if (behind !== null) return isTold(first, block) ? null : { block, behind }
   }
   const spent = exhaustedNode(pass.books, first)
   // That room came and went, or of which kind there is none, is not told anew at every start and end of others.

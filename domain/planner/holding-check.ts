@@ -2,7 +2,7 @@ import type { Fleet, Placement } from '../fleet/fleet.ts'
 import type { Schedulable } from '../fleet/schedulable.ts'
 import { wholeGpu, type EpochMs } from '../kernel/units.ts'
 import { capsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
-import { budgetNodes, type BudgetNodeAt } from '../policy/budget-node-path.ts'
+import { budgetNodes, cappedNodes, type BudgetNodeAt } from '../policy/budget-node-path.ts'
 import type { Block } from './block.ts'
 import { isWithinBudgets } from './budget-path.ts'
 import type { Cell } from './cell.ts'
@@ -32,6 +32,7 @@ export class HoldingCheck {
   protected readonly at: EpochMs
   private readonly held: HeldDevices
   private readonly nodeAt: ReadonlyMap<string, BudgetNodeAt>
+  private readonly capped: ReadonlyMap<string, BudgetNodeAt>
 
   constructor(cell: Cell, held: HeldDevices, policy: AllocationPolicy, at: EpochMs) {
     this.cell = cell
@@ -39,6 +40,7 @@ export class HoldingCheck {
     this.policy = policy
     this.at = at
     this.nodeAt = policy.budgets === undefined ? new Map() : budgetNodes(policy.budgets)
+    this.capped = policy.budgets === undefined ? new Map() : cappedNodes(policy.budgets)
   }
 
   /** Where the node stands in the policy document. */
@@ -64,10 +66,10 @@ export class HoldingCheck {
     }
     if (perPersonMilli !== null)
       this.noteOver(over, workload, tallies.person(workload.terms.submitter), perPersonMilli, 'spec.caps.perPerson')
+    if (this.capped.size === 0) return over
     for (const budget of budgetsOf(workload)) {
-      const at = this.nodeAt.get(pathOf(budget))
-      if (at !== undefined && at.node.capMilli !== null)
-        this.noteOver(over, workload, tallies.node(budget), at.node.capMilli, `${at.rule}.cap`)
+      const at = this.capped.get(pathOf(budget))
+      if (at !== undefined) this.noteOver(over, workload, tallies.node(budget), at.node.capMilli!, `${at.rule}.cap`)
     }
     return over
   }

@@ -26,7 +26,7 @@ export interface ServingOrder {
   /** Siblings: negative where `a` is next, 0 where the ages decide. */
   readonly compare: (a: number, b: number) => number
   /** Whether all of these have had what they are owed and nobody else lacks anything: what is left belongs to nobody. */
-  readonly isUnallocated: (parent: number, candidates: ReadonlySet<number>) => boolean
+  readonly isUnallocated: (parent: number, candidates: ReadonlyArray<number>) => boolean
   /** Persons rank among all, not level by level. */
   readonly isFlat: boolean
   readonly started: (tenure: Tenure, at: EpochMs) => void

@@ -1,4 +1,5 @@
 import { assert } from '../kernel/decider.ts'
+import { cellNode } from '../budget/ledger.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import type { ClassPolicy } from '../policy/budget-policy.ts'
 import type { Block } from './block.ts'
@@ -30,9 +31,12 @@ export class ShareWalk {
   private readonly leafOrder: LeafOrder
   /** By node. */
   private readonly turns: (Turn[] | undefined)[] = []
-  private readonly nodes = new Set<number>()
-  /** Children with turns below them, by node. */
-  private readonly open: (Set<number> | undefined)[] = []
+  /** Open turns at a node and below it. */
+  private readonly counts: (number | undefined)[] = []
+  /** Children with turns at or below them, by node, and some that had. */
+  private readonly below: (number[] | undefined)[] = []
+  /** Nodes with turns of their own, and some that had. */
+  private readonly own: number[] = []
   /** Oldest turn at or below a node; what is not here is worked out anew. */
   private readonly oldest: (number | undefined)[] = []
 
@@ -50,35 +54,44 @@ export class ShareWalk {
     if (turns !== undefined) turns.push(turn)
     else {
       this.turns[node] = [turn]
-      this.nodes.add(node)
-      this.enter(node)
+      this.own.push(node)
     }
+    for (const above of this.books.upwards(node)) this.enter(above)
   }
 
   /** The line's turn is this workload's now; null: nobody's. */
   pass(turn: Turn, workload: Workload | null): void {
     const { node } = turn
-    for (const above of this.books.upwards(node)) this.oldest[above] = undefined
+    for (const above of this.books.upwards(node)) {
+      this.oldest[above] = undefined
+      if (workload === null) this.counts[above]!--
+    }
     if (workload !== null) {
       turn.workload = workload
       return
     }
     turn.isOpen = false
     const turns = this.turns[node]!
-    turns.splice(turns.indexOf(turn), 1)
-    if (turns.length > 0) return
-    this.turns[node] = undefined
-    this.nodes.delete(node)
-    this.exit(node)
+    turns[turns.indexOf(turn)] = turns.at(-1)!
+    turns.pop()
   }
 
   /** Whose turn it is; null: nobody is left. */
   next(): Turn | null {
-    if (this.nodes.size === 0) return null
-    if (this.books.order.isFlat) return this.firstOf(this.best(0, this.nodes))
-    let node = 0
-    for (let below = this.open[node]; below !== undefined; below = this.open[node]) node = this.best(node, below)
+    if ((this.counts[cellNode] ?? 0) === 0) return null
+    if (this.books.order.isFlat) return this.firstOf(this.best(cellNode, this.stillOpen(this.own)))
+    let node = cellNode
+    for (let below = this.below[node]; below !== undefined; below = this.below[node])
+      node = this.best(node, this.stillOpen(below))
     return this.firstOf(node)
+  }
+
+  /** Drops the others. */
+  private stillOpen(nodes: number[]): ReadonlyArray<number> {
+    let count = 0
+    for (const node of nodes) if (this.counts[node]! > 0) nodes[count++] = node
+    nodes.length = count
+    return nodes
   }
 
   private firstOf(node: number): Turn {
@@ -89,7 +102,7 @@ export class ShareWalk {
     return first
   }
 
-  private best(parent: number, below: ReadonlySet<number>): number {
+  private best(parent: number, below: ReadonlyArray<number>): number {
     const { order } = this.books
     const byCredit = order.isUnallocated(parent, below)
     let best = -1
@@ -111,30 +124,19 @@ export class ShareWalk {
     const known = this.oldest[node]
     if (known !== undefined) return known
     let oldest = Infinity
-    for (const child of this.open[node] ?? []) oldest = Math.min(oldest, this.oldestOf(child))
+    for (const child of this.below[node] ?? []) oldest = Math.min(oldest, this.oldestOf(child))
     for (const { workload } of this.turns[node] ?? []) oldest = Math.min(oldest, workload.seq)
     this.oldest[node] = oldest
     return oldest
   }
 
   private enter(node: number): void {
+    const count = this.counts[node] ?? 0
+    this.counts[node] = count + 1
     const parent = this.books.ledger.parent(node)
-    if (parent < 0) return
-    const siblings = this.open[parent]
-    if (siblings !== undefined) siblings.add(node)
-    else {
-      this.open[parent] = new Set([node])
-      this.enter(parent)
-    }
-  }
-
-  private exit(node: number): void {
-    const parent = this.books.ledger.parent(node)
-    if (parent < 0) return
-    const siblings = this.open[parent]!
-    siblings.delete(node)
-    if (siblings.size > 0) return
-    this.open[parent] = undefined
-    this.exit(parent)
+    if (count > 0 || parent < 0) return
+    const siblings = this.below[parent]
+    if (siblings === undefined) this.below[parent] = [node]
+    else siblings.push(node)
   }
 }

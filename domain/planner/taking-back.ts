@@ -40,7 +40,7 @@ export class TakingBack {
   private readonly gone = new Set<Workload>()
   /** Who shrinks already, with what it keeps: it is no victim meanwhile, but nobody else stops for what it could yet give. */
   private readonly shrinking = new Map<Workload, Placement['parts']>()
-  private readonly claims = new Map<number, boolean>()
+  private readonly claims: (boolean | undefined)[] = []
   /** Why nobody makes room, by what was asked for. */
   private readonly nobody = new Map<string, Block | null>()
   private searches = 0
@@ -198,7 +198,7 @@ export class TakingBack {
 
   /** Whoever asks: what a node lacks changes with what starts, so nobody asks before all that may start has. */
   private hasClaim(node: number): boolean {
-    const known = this.claims.get(node)
+    const known = this.claims[node]
     if (known !== undefined) return known
     const { ledger, budgets } = this.books
     const has =
@@ -206,7 +206,7 @@ export class TakingBack {
       ledger.isBehind(node) &&
       !ledger.servedFully(node) &&
       ledger.debtAtLeast(node, budgets.reclaimAfterMs)
-    this.claims.set(node, has)
+    this.claims[node] = has
     return has
   }
 

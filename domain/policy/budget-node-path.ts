@@ -16,6 +16,18 @@ export const budgetNodes = (budgets: BudgetPolicy): ReadonlyMap<string, BudgetNo
   return nodes
 }
 
+const knownCapped = new WeakMap<BudgetPolicy, ReadonlyMap<string, BudgetNodeAt>>()
+
+/** Those of them that have a cap. */
+export const cappedNodes = (budgets: BudgetPolicy): ReadonlyMap<string, BudgetNodeAt> => {
+  let capped = knownCapped.get(budgets)
+  if (capped === undefined) {
+    capped = new Map([...budgetNodes(budgets)].filter(([, { node }]) => node.capMilli !== null))
+    knownCapped.set(budgets, capped)
+  }
+  return capped
+}
+
 /** Whether a path leads to the node of another one, or to one below it. */
 export const isAtOrBelow = (path: string, other: string): boolean => path === other || path.startsWith(`${other}/`)
 

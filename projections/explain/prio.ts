@@ -103,7 +103,7 @@ const levelsOf = (books: Books, { account }: Workload, sharing: PrioAnswer['shar
   return path.slice(0, -1).map((parent, i) => {
     const children = ledger.children(parent)
     const candidates = children.filter((child) => waiting.has(child))
-    const byCredit = order.isUnallocated(parent, new Set(candidates))
+    const byCredit = order.isUnallocated(parent, candidates)
     const compare = (a: number, b: number): number =>
       (byCredit ? ledger.compareCredit(a, b) : 0) ||
       order.compare(a, b) ||
