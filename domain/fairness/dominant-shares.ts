@@ -56,6 +56,11 @@ export class DominantShares {
     return this.clients.has(path)
   }
 
+  /** Whether there is a client at the path or below it. */
+  hasLevel(path: string): boolean {
+    return this.find(path) !== undefined
+  }
+
   add(path: string): void {
     assert(!this.clients.has(path), `${path} is no client yet`)
     const level = this.level(path)
@@ -178,9 +183,14 @@ export class DominantShares {
   }
 
   private known(path: string): Branch {
+    const branch = this.find(path)
+    assert(branch !== undefined, `${path} is a level of the tree`)
+    return branch
+  }
+
+  private find(path: string): Branch | undefined {
     let at: Branch | undefined = this.root
     for (const name of path.split('/')) at = at?.children.get(name)
-    assert(at !== undefined, `${path} is a level of the tree`)
     return at
   }
 

@@ -3,6 +3,7 @@ import type { DecayedUsageSnapshot } from '../fairness/decayed-usage.ts'
 import { DominantShares, type DominantSharesSnapshot } from '../fairness/dominant-shares.ts'
 import { FairTreeLedger } from '../fairness/fair-tree-ledger.ts'
 import type { FairTreeNode } from '../fairness/fair-tree.ts'
+import { shownAmount } from '../fairness/fixed-point.ts'
 import { compareFractions } from '../fairness/fraction.ts'
 import { PeriodDecay } from '../fairness/period-decay.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
@@ -21,6 +22,25 @@ export interface Tenure {
 export type OrderSnapshot =
   { readonly fairTree: DecayedUsageSnapshot } | { readonly drf: DominantSharesSnapshot } | null
 
+/** What siblings are compared by where that is not what the ledger has of them. */
+export type Factors =
+  | {
+      readonly by: 'fair-tree'
+      /** Decayed, milli-unit hours. */
+      readonly usageMilliUnitH: number
+      /** Its part of its siblings' shares over its part of their usage; Infinity: it has used nothing. */
+      readonly levelShare: number
+    }
+  | {
+      readonly by: 'dominant-share'
+      readonly resource: 'devices' | 'cpu' | 'memory'
+      /** Of that resource: what it holds, and all there is. */
+      readonly held: number
+      readonly total: number
+      /** Held of the total, over its share. */
+      readonly weighted: number
+    }
+
 /** Who is next, by nodes of the budget tree. */
 export interface ServingOrder {
   /** Siblings: negative where `a` is next, 0 where the ages decide. */
@@ -29,6 +49,8 @@ export interface ServingOrder {
   readonly isUnallocated: (parent: number, candidates: ReadonlyArray<number>) => boolean
   /** Persons rank among all, not level by level. */
   readonly isFlat: boolean
+  /** Of a node below the root; null: the ledger's charged and owed. */
+  readonly factorsOf: (node: number) => Factors | null
   readonly started: (tenure: Tenure, at: EpochMs) => void
   readonly ended: (tenure: Tenure, at: EpochMs) => void
   /** Takes `started` back, as if it had not been, at the same instant. */
@@ -60,6 +82,7 @@ export const budgetOrder = (ledger: BudgetLedger): ServingOrder => ({
     return !ledger.hasBehind(parent)
   },
   isFlat: false,
+  factorsOf: () => null,
   advance: nothing,
   snapshot: () => null,
 })
@@ -91,6 +114,11 @@ export const fairTreeOrder = (
     compare: (a, b) => rankOf(b) - rankOf(a),
     isUnallocated: () => false,
     isFlat: true,
+    factorsOf: (node) => ({
+      by: 'fair-tree',
+      usageMilliUnitH: Math.round(shownAmount(tree.usageOf(idOf(node))) / 3600),
+      levelShare: tree.ranks.levelShares.get(idOf(node))!.near,
+    }),
     started: ({ path, rate }, at) => {
       tree.started(`${root}/${path}`, rate, at)
     },
@@ -113,9 +141,12 @@ export const fairTreeOrder = (
   }
 }
 
+const resources = ['devices', 'cpu', 'memory'] as const
+
 /** The lowest weighted dominant share of devices, CPU and memory. */
 export const dominantOrder = (ledger: BudgetLedger, from: DominantSharesSnapshot | undefined): ServingOrder => {
-  const shares = new DominantShares([0, 0, 0], from)
+  let total: Tenure['amounts'] = [0, 0, 0]
+  const shares = new DominantShares(total, from)
   const open = (person: number): void => {
     const path = ledger.path(person)
     if (!shares.has(path)) shares.add(path)
@@ -130,6 +161,21 @@ export const dominantOrder = (ledger: BudgetLedger, from: DominantSharesSnapshot
       weightless(a) - weightless(b) || compareFractions(shares.shareOf(ledger.path(a)), shares.shareOf(ledger.path(b))),
     isUnallocated: () => false,
     isFlat: false,
+    factorsOf: (node) => {
+      const path = ledger.path(node)
+      // Nobody of it has come yet.
+      const isOpen = shares.hasLevel(path)
+      const held = isOpen ? shares.heldBy(path) : [0, 0, 0]
+      const parts = held.map((amount, i) => (total[i] === 0 ? 0 : amount / total[i]!))
+      const dominant = parts.indexOf(Math.max(...parts))
+      return {
+        by: 'dominant-share',
+        resource: resources[dominant]!,
+        held: held[dominant]!,
+        total: total[dominant]!,
+        weighted: isOpen ? shares.shareOf(path).near : 0,
+      }
+    },
     started: ({ path, amounts }) => {
       shares.started(path, amounts)
     },
@@ -139,8 +185,9 @@ export const dominantOrder = (ledger: BudgetLedger, from: DominantSharesSnapshot
     undone: ({ path, amounts }) => {
       shares.undone(path, amounts)
     },
-    setTotal: (total) => {
-      shares.setTotal(total)
+    setTotal: (amounts) => {
+      total = amounts
+      shares.setTotal(amounts)
     },
     opened: open,
     closed: (path) => {

@@ -1,6 +1,8 @@
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
-import { aheadOf, LeafOrder } from '../../domain/planner/leaf-order.ts'
+import { aheadOf, standsInOrder } from '../../domain/planner/ahead.ts'
+import type { Books } from '../../domain/planner/books.ts'
+import { LevelOrder } from '../../domain/planner/level-order.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
 import { waitedBy, type Workload } from '../../domain/planner/workload.ts'
 
@@ -32,42 +34,42 @@ export interface PositionAnswer {
   readonly others: ReadonlyArray<{ readonly person: string; readonly waiting: number; readonly goesFirst: boolean }>
 }
 
-/** @returns `runs`, `on hold`: it waits for nobody; null: there is no such workload */
-export const positionOf = (cell: Cell, id: string, limit: number): PositionAnswer | 'runs' | 'on hold' | null => {
+/** @returns `runs`, `on hold`: it waits for nobody; `misconfigured`: the policy has no place for it; null: there is no such workload */
+export const positionOf = (
+  cell: Cell,
+  id: string,
+  limit: number,
+): PositionAnswer | 'runs' | 'on hold' | 'misconfigured' | null => {
   const workload = cell.workloads.get(id)
   if (workload === undefined) return null
   if (workload.run !== null) return 'runs'
   if (workload.onHold) return 'on hold'
-  const { books, now, policy } = cell
+  if (!standsInOrder(cell, workload)) return 'misconfigured'
+  const { books, now } = cell
   const { account } = workload
-  const common = { at: now, workload: id, queue: workload.queue.name }
-  if (books === null || policy === null || account === null) {
-    const first: Workload[] = []
-    let count = 0
-    for (let one = workload.queue.head; one !== null && one !== workload; one = one.next)
-      if (count++ < limit) first.push(one)
-    const ahead = first.map((one, i) => aheadRow(one, i, now))
-    return { ...common, budget: null, position: count + 1, aheadCount: count, ahead, others: [] }
-  }
-  books.advance(now)
-  const { ledger, order } = books
-  const { count, first } = aheadOf(books, LeafOrder.of(policy, now), workload, limit)
-  const others = ledger
-    .children(ledger.parent(account.node))
-    .filter((person) => person !== account.node && books.lines.has(person))
-    .map((person) => ({
-      person: ledger.path(person),
-      waiting: [...books.lines.get(person)!].reduce((sum, line) => sum + line.size, 0),
-      goesFirst: order.compare(person, account.node) < 0,
-    }))
+  books?.advance(now)
+  const { count, first } = aheadOf(cell, workload, limit)
   return {
-    ...common,
-    budget: ledger.path(account.node),
+    at: now,
+    workload: id,
+    queue: workload.queue.name,
+    budget: books === null ? null : books.ledger.path(account!.node),
     position: count + 1,
     aheadCount: count,
     ahead: first.map((one, i) => aheadRow(one, i, now)),
-    others,
+    others: books === null ? [] : othersOf(books, account!.node),
   }
+}
+
+/** Persons of the same leaf, in the order in which they are served. */
+const othersOf = (books: Books, own: number): PositionAnswer['others'] => {
+  const { ledger } = books
+  const order = new LevelOrder(books)
+  const ranked = order.ranked(ledger.parent(own))
+  const before = ranked.indexOf(own)
+  return ranked.flatMap((person, i) =>
+    person === own ? [] : [{ person: ledger.path(person), waiting: order.waiting(person), goesFirst: i < before }],
+  )
 }
 
 const aheadRow = (workload: Workload, i: number, now: EpochMs): AheadRow => ({

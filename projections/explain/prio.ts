@@ -1,12 +1,16 @@
+import { assert } from '../../domain/kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
+import { aheadOf } from '../../domain/planner/ahead.ts'
 import type { Books } from '../../domain/planner/books.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
-import { aheadOf, LeafOrder } from '../../domain/planner/leaf-order.ts'
+import { LeafOrder } from '../../domain/planner/leaf-order.ts'
+import { LevelOrder } from '../../domain/planner/level-order.ts'
+import type { Factors } from '../../domain/planner/serving-order.ts'
 import { waitedBy, type Workload } from '../../domain/planner/workload.ts'
 import { sharingOf } from '../../domain/policy/allocation-policy.ts'
 
-/** One of several siblings that are asked whose turn it is. Milli-units, and milli-unit hours over the window. */
-export interface PrioSibling {
+/** One of several siblings that are asked whose turn it is. */
+interface Sibling {
   readonly node: string
   /** It is on the workload's path. */
   readonly own: boolean
@@ -14,20 +18,41 @@ export interface PrioSibling {
   readonly rank: number | null
   readonly waiting: number
   readonly share: number
+}
+
+/** Milli-units, and milli-unit hours over the window. */
+export interface ServedSibling extends Sibling {
   readonly entitledMilli: number
   readonly chargedMilliUnitH: number
   readonly owedMilliUnitH: number
   readonly creditMilliUnitH: number
 }
 
-export interface PrioLevel {
+export interface DecayedSibling extends Sibling {
+  readonly usageMilliUnitH: number
+  /** Null: it has used nothing, which goes before any number. */
+  readonly levelShare: number | null
+}
+
+export interface DominantSibling extends Sibling {
+  readonly resource: 'devices' | 'cpu' | 'memory'
+  /** Thousandths of devices or of cores, MiB. */
+  readonly held: number
+  readonly total: number
+  /** Held of the total, over its share. */
+  readonly weighted: number
+}
+
+/** Siblings of one level by what they are compared: the next one first, then those for whom nothing waits, by name. */
+export type PrioLevel = {
   /** Path of the parent; empty: the cell. */
   readonly parent: string
-  /** What the siblings are compared by. */
-  readonly by: 'charged-of-owed' | 'yield-credit' | 'fair-tree' | 'dominant-share'
-  /** The next one first, then those for whom nothing waits, by name. */
-  readonly siblings: ReadonlyArray<PrioSibling>
-}
+} & (
+  | { readonly by: 'charged-of-owed' | 'yield-credit'; readonly siblings: ReadonlyArray<ServedSibling> }
+  | { readonly by: 'fair-tree'; readonly siblings: ReadonlyArray<DecayedSibling> }
+  | { readonly by: 'dominant-share'; readonly siblings: ReadonlyArray<DominantSibling> }
+)
+export type PrioSibling = PrioLevel['siblings'][number]
 
 /** What decides whose turn it is, from the root down to the workload. */
 export interface PrioAnswer {
@@ -68,13 +93,13 @@ export const prioOf = (cell: Cell, id: string): PrioAnswer | 'runs' | 'on hold' 
   if (books === null || policy === null || workload.account === null) return 'no books'
   books.advance(now)
   const order = LeafOrder.of(policy, now)
-  const { count, first } = aheadOf(books, order, workload, aheadNamedMax)
+  const { count, first } = aheadOf(cell, workload, aheadNamedMax)
   return {
     at: now,
     workload: id,
     budget: books.ledger.path(workload.account.node),
     sharing: sharingOf(policy),
-    levels: levelsOf(books, workload, sharingOf(policy)),
+    levels: levelsOf(books, workload),
     leaf: {
       class: workload.class,
       priority: order.priority(workload) - order.aged(workload),
@@ -89,55 +114,55 @@ export const prioOf = (cell: Cell, id: string): PrioAnswer | 'runs' | 'on hold' 
   }
 }
 
-const levelsOf = (books: Books, { account }: Workload, sharing: PrioAnswer['sharing']): ReadonlyArray<PrioLevel> => {
-  const { ledger, order } = books
-  const waiting = new Map<number, number>()
-  const oldest = new Map<number, number>()
-  for (const [person, lines] of books.lines)
-    for (const line of lines)
-      for (const node of books.upwards(person)) {
-        waiting.set(node, (waiting.get(node) ?? 0) + line.size)
-        oldest.set(node, Math.min(oldest.get(node) ?? Infinity, line.first!.seq))
-      }
+const levelsOf = (books: Books, { account }: Workload): ReadonlyArray<PrioLevel> => {
+  const order = new LevelOrder(books)
   const path = [...books.upwards(account!.node)].reverse()
-  return path.slice(0, -1).map((parent, i) => {
-    const children = ledger.children(parent)
-    const candidates = children.filter((child) => waiting.has(child))
-    const byCredit = order.isUnallocated(parent, candidates)
-    const compare = (a: number, b: number): number =>
-      (byCredit ? ledger.compareCredit(a, b) : 0) ||
-      order.compare(a, b) ||
-      oldest.get(a)! - oldest.get(b)! ||
-      (ledger.path(a) < ledger.path(b) ? -1 : 1)
-    candidates.sort(compare)
-    const idle = children.filter((child) => !waiting.has(child))
-    return {
-      parent: ledger.path(parent),
-      by: criterionOf(sharing, byCredit),
-      siblings: [...candidates, ...idle].map((child) => {
-        const { charged, credit, entitled, owed, share, path: node } = ledger.read(child)
-        const rank = candidates.indexOf(child)
-        return {
-          node,
-          own: child === path[i + 1],
-          rank: rank < 0 ? null : rank + 1,
-          waiting: waiting.get(child) ?? 0,
-          share,
-          entitledMilli: entitled,
-          chargedMilliUnitH: Number(charged / hour),
-          owedMilliUnitH: Number(owed / hour),
-          creditMilliUnitH: Number(credit / hour),
-        }
-      }),
-    }
-  })
+  return path.slice(0, -1).map((parent, i) => levelOf(books, order, parent, path[i + 1]!))
 }
 
-const criterionOf = (sharing: PrioAnswer['sharing'], byCredit: boolean): PrioLevel['by'] =>
-  sharing === 'fair-tree'
-    ? 'fair-tree'
-    : sharing === 'drf'
-      ? 'dominant-share'
-      : byCredit
-        ? 'yield-credit'
-        : 'charged-of-owed'
+const levelOf = (books: Books, order: LevelOrder, parent: number, own: number): PrioLevel => {
+  const { ledger } = books
+  const ranked = order.ranked(parent)
+  const idle = ledger.children(parent).filter((child) => order.waiting(child) === 0)
+  const all = [...ranked, ...idle].map((child, i) => ({ child, rank: i < ranked.length ? i + 1 : null }))
+  const commonOf = ({ child, rank }: (typeof all)[number]): Sibling => ({
+    node: ledger.path(child),
+    own: child === own,
+    rank,
+    waiting: order.waiting(child),
+    share: ledger.read(child).share,
+  })
+  const siblings = <F>(factorsOf: (child: number) => F) =>
+    all.map((one) => ({ ...commonOf(one), ...factorsOf(one.child) }))
+  const at = ledger.path(parent)
+  const factors = (child: number) => books.order.factorsOf(child)
+  switch (factors(own)?.by) {
+    case 'fair-tree':
+      return { parent: at, by: 'fair-tree', siblings: siblings((child) => decayed(factors(child))) }
+    case 'dominant-share':
+      return { parent: at, by: 'dominant-share', siblings: siblings((child) => dominant(factors(child))) }
+    case undefined: {
+      const by = order.isUnallocated(parent) ? 'yield-credit' : 'charged-of-owed'
+      return { parent: at, by, siblings: siblings((child) => served(ledger.read(child))) }
+    }
+  }
+}
+
+const decayed = (factors: Factors | null) => {
+  assert(factors?.by === 'fair-tree', 'siblings are compared by the same')
+  const { levelShare, usageMilliUnitH } = factors
+  return { usageMilliUnitH, levelShare: levelShare === Infinity ? null : levelShare }
+}
+
+const dominant = (factors: Factors | null) => {
+  assert(factors?.by === 'dominant-share', 'siblings are compared by the same')
+  const { held, resource, total, weighted } = factors
+  return { resource, held, total, weighted }
+}
+
+const served = ({ charged, credit, entitled, owed }: ReturnType<Books['ledger']['read']>) => ({
+  entitledMilli: entitled,
+  chargedMilliUnitH: Number(charged / hour),
+  owedMilliUnitH: Number(owed / hour),
+  creditMilliUnitH: Number(credit / hour),
+})

@@ -1,12 +1,17 @@
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
+import { standsInOrder } from '../../domain/planner/ahead.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
+import { servingSequences } from '../../domain/planner/serving-sequence.ts'
+import type { WaitingQueue } from '../../domain/planner/waiting-queue.ts'
 import { waitedBy, type Workload } from '../../domain/planner/workload.ts'
 
 /** One that waits. Times in ms, GPU in thousandths. */
 export interface QueueRow {
   readonly queue: string
-  /** 1 is the head of its queue; null: it is on hold, and stands in no order. */
+  /** Path of its person in the budget tree; null: nobody keeps books, or they have no place for it. */
+  readonly budget: string | null
+  /** 1 is the first of its person's part there, else of its queue; null: it stands in no order. */
   readonly position: number | null
   readonly workload: string
   readonly class: string
@@ -25,7 +30,10 @@ export interface QueueRow {
 
 export interface QueueAnswer {
   readonly at: EpochMs
-  /** Queue by queue, each from its head on; then what is on hold, in order of submission. */
+  /**
+   * In the order in which they are served where books are kept, else queue by queue; then those for whom the policy has
+   * no place, and what is on hold, in order of submission.
+   */
   readonly rows: ReadonlyArray<QueueRow>
   /** Those that wait or are on hold and are not listed. */
   readonly more: number
@@ -41,26 +49,44 @@ export interface QueueAnswer {
  */
 export const queueOf = (cell: Cell, only: string | null, limit: number): QueueAnswer | null => {
   if (only !== null && !cell.queueNamed.has(only)) return null
-  const rows: QueueRow[] = []
   const most = limit === 0 ? Infinity : limit
-  let more = 0
-  for (const queue of cell.queueNamed.values()) {
-    if (only !== null && queue.name !== only) continue
-    let position = 0
-    for (let workload = queue.head; workload !== null; workload = workload.next) {
-      if (++position > most) {
-        more += queue.size - most
-        break
-      }
-      rows.push(rowOf(cell, workload, position))
-    }
-  }
+  const { rows, waiting } = waitingRows(cell, only, most)
   const onHold = onHoldIn(cell)
   const held = only === null ? onHold : onHold.filter(({ queue }) => queue.name === only)
+  const listed = rows.length
   for (const workload of held.slice(0, most)) rows.push(rowOf(cell, workload, null))
-  more += Math.max(0, held.length - most)
+  const more = waiting - listed + Math.max(0, held.length - most)
   return { at: cell.now, rows, more, running: runningIn(cell, onHold.length), onHold: onHold.length }
 }
+
+/** So many of each queue at most, in the order in which they are served; then those for whom the policy has no place. */
+const waitingRows = (cell: Cell, only: string | null, most: number) => {
+  const wanted = [...cell.queueNamed.values()].filter(({ name }) => only === null || name === only)
+  const left = new Map(wanted.map((queue) => [queue, Math.min(most, queue.size)]))
+  const rows: QueueRow[] = []
+  const add = (workload: Workload, position: number | null) => {
+    left.set(workload.queue, left.get(workload.queue)! - 1)
+    rows.push(rowOf(cell, workload, position))
+  }
+  for (const sequence of servingSequences(cell)) {
+    const positions = new Map<number, number>()
+    for (const workload of sequence) {
+      const part = workload.account?.node ?? -1
+      const position = (positions.get(part) ?? 0) + 1
+      positions.set(part, position)
+      if ((left.get(workload.queue) ?? 0) > 0) add(workload, position)
+      if (isEnough(cell, left, workload)) break
+    }
+  }
+  for (const queue of wanted)
+    for (let one = queue.head; one !== null && left.get(queue)! > 0; one = one.next)
+      if (!standsInOrder(cell, one)) add(one, null)
+  return { rows, waiting: wanted.reduce((sum, { size }) => sum + size, 0) }
+}
+
+/** Nothing more of the sequence is listed: it is of one queue, unless books are kept. */
+const isEnough = ({ books }: Cell, left: ReadonlyMap<WaitingQueue, number>, { queue }: Workload): boolean =>
+  books === null ? (left.get(queue) ?? 0) === 0 : [...left.values()].every((count) => count === 0)
 
 /** What somebody asked to wait and does not run: it stands in no queue. In order of submission. */
 export const onHoldIn = ({ workloads }: Cell): ReadonlyArray<Workload> => {
@@ -78,6 +104,7 @@ const runningIn = ({ queueNamed, workloads }: Cell, onHold: number): number => {
 
 const rowOf = (cell: Cell, workload: Workload, position: number | null): QueueRow => ({
   queue: workload.queue.name,
+  budget: workload.account === null ? null : cell.books!.ledger.path(workload.account.node),
   position,
   workload: workload.id,
   class: workload.class,

@@ -7,7 +7,7 @@ import { claimOf, type Claim } from '../../domain/planner/claim.ts'
 import { groundsOf, noGrounds, type Grounds } from '../../domain/planner/grounds.ts'
 import type { Hint } from '../../domain/planner/hint.ts'
 import { hintsOf } from '../../domain/planner/hints.ts'
-import { aheadOf, LeafOrder, type Ahead } from '../../domain/planner/leaf-order.ts'
+import { aheadOf } from '../../domain/planner/ahead.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
 import { misnamedBy, type Misnamed } from '../../domain/planner/misnamed.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
@@ -50,7 +50,7 @@ export type Why = {
       readonly heldSince: EpochMs | null
       /** Since when it waits, this time. */
       readonly queuedAt: EpochMs
-      /** 1 is the head of its queue; where books are kept, of its person's part of its leaf. */
+      /** 1 is the first of its queue; where books are kept, of its person's part of its leaf. */
       readonly position: number
       /** Who has to start first, or went first, as it was told last. */
       readonly behind: string | null
@@ -194,7 +194,7 @@ const whenBy = (byHistory: ProjectedStart | null, projection: string): When => (
 
 const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | undefined): Why => {
   const { hold, shape, queue } = workload
-  const { count, first } = aheadIn(cell, workload)
+  const { count, first } = aheadOf(cell, workload, aheadNamedMax)
   // It is so at once, and told by the next pass.
   const code = workload.onHold ? 'OnHold' : (hold?.code ?? null)
   const when = whenOf(cell, workload, projection)
@@ -250,16 +250,3 @@ const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | und
 
 const quotaFor = ({ policy }: Cell, { queue }: Workload): ReadonlyArray<string> =>
   policy?.queues[queue.index]?.quotas?.map(({ accelerator }) => accelerator) ?? []
-
-/** Who goes first in its part of its leaf, or in its queue where no books are kept. */
-const aheadIn = ({ books, now, policy }: Cell, workload: Workload): Ahead => {
-  if (books !== null && policy !== null && workload.account !== null)
-    return aheadOf(books, LeafOrder.of(policy, now), workload, aheadNamedMax)
-  const first: Workload[] = []
-  let count = 0
-  // Nobody goes before what has no place in any order.
-  if (workload.onHold || workload.hold?.code === 'Misconfigured') return { count, first }
-  for (let one = workload.queue.head; one !== null && one !== workload; one = one.next)
-    if (++count <= aheadNamedMax) first.push(one)
-  return { count, first }
-}

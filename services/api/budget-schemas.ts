@@ -1,4 +1,17 @@
-import { flag, instant, list, nullable, object, text, whole, word, type Members } from './schema-words.ts'
+import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
+import {
+  flag,
+  instant,
+  list,
+  nullable,
+  number,
+  object,
+  text,
+  variants,
+  whole,
+  word,
+  type Members,
+} from './schema-words.ts'
 
 /* Of what is answered about budgets: see schemas.ts for the units. */
 
@@ -67,29 +80,31 @@ export const positionSchema = object({
   others: list(object({ person: text, waiting: whole, goesFirst: flag })),
 })
 
+const sibling: Members = { node: text, own: flag, rank: nullable(whole), waiting: whole, share: whole }
+const levelBy = (by: JsonSchema, factors: Members): JsonSchema =>
+  object({ parent: text, by, siblings: list(object({ ...sibling, ...factors })) })
+
 export const prioSchema = object({
   at: instant,
   workload: text,
   budget: text,
   sharing: word('budgets', 'fair-tree', 'drf', 'kueue', 'queues'),
   levels: list(
-    object({
-      parent: text,
-      by: word('charged-of-owed', 'yield-credit', 'fair-tree', 'dominant-share'),
-      siblings: list(
-        object({
-          node: text,
-          own: flag,
-          rank: nullable(whole),
-          waiting: whole,
-          share: whole,
-          entitledMilli: whole,
-          chargedMilliUnitH: whole,
-          owedMilliUnitH: whole,
-          creditMilliUnitH: whole,
-        }),
-      ),
-    }),
+    variants(
+      levelBy(word('charged-of-owed', 'yield-credit'), {
+        entitledMilli: whole,
+        chargedMilliUnitH: whole,
+        owedMilliUnitH: whole,
+        creditMilliUnitH: whole,
+      }),
+      levelBy(word('fair-tree'), { usageMilliUnitH: whole, levelShare: nullable(number) }),
+      levelBy(word('dominant-share'), {
+        resource: word('devices', 'cpu', 'memory'),
+        held: whole,
+        total: whole,
+        weighted: number,
+      }),
+    ),
   ),
   leaf: object({
     class: text,

@@ -283,7 +283,7 @@ const cutLetter: DeskFault = {
 
 /** Null: there is no such workload; a text: there is, and nothing can be said of it. */
 const answerOr = <A extends object>(
-  answer: A | 'runs' | 'on hold' | 'no books' | null,
+  answer: A | 'runs' | 'on hold' | 'misconfigured' | 'no books' | null,
   cell: Cell,
   workload: string,
 ): E.Either<DeskFault, A> => {
@@ -295,6 +295,13 @@ const answerOr = <A extends object>(
     case 'on hold':
       return E.left(
         refused(`${workload} is on hold: it stands in no order`, `\`leasehold release ${workload}\` lets it in`),
+      )
+    case 'misconfigured':
+      return E.left(
+        refused(
+          `${workload} stands in no order: the policy has no place for it`,
+          `\`leasehold why ${workload}\` says what it lacks`,
+        ),
       )
     case 'no books':
       return E.left(

@@ -161,6 +161,7 @@ export const queueSchema = object({
   rows: list(
     object({
       queue: text,
+      budget: nullable(text),
       position: nullable(whole),
       workload: text,
       class: text,

@@ -1,5 +1,20 @@
-import type { PrioAnswer, PrioLevel, PrioSibling } from '../../projections/explain/prio.ts'
-import { durationText, gpuHoursText, instantText, ratioText } from '../../projections/explain/wording.ts'
+import type {
+  DecayedSibling,
+  DominantSibling,
+  PrioAnswer,
+  PrioLevel,
+  PrioSibling,
+  ServedSibling,
+} from '../../projections/explain/prio.ts'
+import {
+  coresText,
+  countText,
+  durationText,
+  gpuHoursText,
+  gpusText,
+  instantText,
+  ratioText,
+} from '../../projections/explain/wording.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
@@ -35,21 +50,24 @@ export const registerPrio: Register = (program, context) => {
     )
 }
 
-type Row = PrioSibling & { readonly parent: string; readonly by: string } & JsonObject
+type Factors = Partial<ServedSibling & DecayedSibling & DominantSibling>
+type Row = PrioSibling & Factors & { readonly parent: string; readonly by: string } & JsonObject
 const rowsOf = ({ levels }: PrioAnswer) =>
   levels.flatMap(({ by, parent, siblings }) => siblings.map((each) => ({ parent, by, ...each }))) as ReadonlyArray<Row>
 
 const ruleOf: { readonly [B in PrioLevel['by']]: string } = {
   'charged-of-owed': 'lowest charged / owed first',
   'yield-credit': 'what is free is owed to nobody: highest credit per entitled GPU first, then lowest charged / owed',
-  'fair-tree': 'by decayed usage and shares, ranked over the whole tree',
-  'dominant-share': 'lowest weighted dominant share first',
+  'fair-tree': 'highest level share first (its part of the shares over its part of the decayed usage)',
+  'dominant-share': 'lowest dominant share, over what its share is, first',
 }
 
 const printText = async (session: Session, answer: PrioAnswer): Promise<void> => {
   for (const { by, parent, siblings } of answer.levels) {
     await session.write(`${terminalSafe(`${parent === '' ? 'All' : parent}: ${ruleOf[by]}`)}\n`)
-    await session.write(`${renderRows(siblings as unknown as ReadonlyArray<Row>, columns, session.style)}\n`)
+    await session.write(
+      `${renderRows(siblings as unknown as ReadonlyArray<Row>, [...common, ...factors[by]], session.style)}\n`,
+    )
   }
   await session.write(`${leafLines(answer).map(terminalSafe).join('\n')}\n`)
   session.note(`As of ${instantText(answer.at)}. Of those for whom something waits, the first whose work fits starts.`)
@@ -75,20 +93,42 @@ const namesText = (names: ReadonlyArray<string>, count: number): string => {
   return `${shown.join(', ')}${count > shown.length ? ` and ${count - shown.length} more` : ''}`
 }
 
-const columns: ReadonlyArray<Column<Row>> = [
+const common: ReadonlyArray<Column<Row>> = [
   { name: 'rank', value: ({ rank }) => rank, align: 'right' },
   { name: 'node', value: ({ node, own }) => `${own ? '* ' : '  '}${node}` },
   { name: 'share', value: ({ share }) => share },
   { name: 'waiting', value: ({ waiting }) => waiting },
-  { name: 'charged', value: (row) => gpuHoursText(row.chargedMilliUnitH), align: 'right' },
-  { name: 'owed', value: (row) => gpuHoursText(row.owedMilliUnitH), align: 'right' },
-  {
-    name: 'ratio',
-    value: (row) => (row.owedMilliUnitH === 0 ? null : ratioText(row.chargedMilliUnitH, row.owedMilliUnitH)),
-    align: 'right',
-  },
-  { name: 'credit', value: (row) => gpuHoursText(row.creditMilliUnitH), align: 'right' },
 ]
+
+const right = (name: string, value: (row: Row) => string | null): Column<Row> => ({ name, value, align: 'right' })
+
+const served: ReadonlyArray<Column<Row>> = [
+  right('charged', ({ chargedMilliUnitH = 0 }) => gpuHoursText(chargedMilliUnitH)),
+  right('owed', ({ owedMilliUnitH = 0 }) => gpuHoursText(owedMilliUnitH)),
+  right('ratio', ({ chargedMilliUnitH = 0, owedMilliUnitH = 0 }) =>
+    owedMilliUnitH === 0 ? null : ratioText(chargedMilliUnitH, owedMilliUnitH),
+  ),
+  right('credit', ({ creditMilliUnitH = 0 }) => gpuHoursText(creditMilliUnitH)),
+]
+
+/** What siblings are compared by, in the order in which it is compared. */
+const factors: { readonly [B in PrioLevel['by']]: ReadonlyArray<Column<Row>> } = {
+  'charged-of-owed': served,
+  'yield-credit': served,
+  'fair-tree': [
+    right('usage', ({ usageMilliUnitH = 0 }) => gpuHoursText(usageMilliUnitH)),
+    right('level share', ({ levelShare }) => levelShare?.toFixed(3) ?? 'unused'),
+  ],
+  'dominant-share': [
+    right('resource', ({ resource = null }) => resource),
+    right('held', ({ held = 0, resource = 'devices' }) => heldText(resource, held)),
+    right('of', ({ resource = 'devices', total = 0 }) => heldText(resource, total)),
+    right('over share', ({ weighted = 0 }) => weighted.toFixed(6)),
+  ],
+}
+
+const heldText = (resource: DominantSibling['resource'], amount: number): string =>
+  ({ devices: gpusText, cpu: coresText, memory: (mib: number) => `${countText(mib)} MiB` })[resource](amount)
 
 const plainColumns: ReadonlyArray<Column<Row>> = (
   [
@@ -103,5 +143,11 @@ const plainColumns: ReadonlyArray<Column<Row>> = (
     'chargedMilliUnitH',
     'owedMilliUnitH',
     'creditMilliUnitH',
+    'usageMilliUnitH',
+    'levelShare',
+    'resource',
+    'held',
+    'total',
+    'weighted',
   ] as const
-).map((name) => ({ name, value: (row) => row[name] }))
+).map((name) => ({ name, value: (row) => row[name] ?? null }))

@@ -54,7 +54,7 @@ export const registerQueue: Register = (program, context) => {
             const { at: asOf, more, onHold, rows, running } = await fromDesk(desk.queue(flags.queue ?? null, limit, at))
             await drawn.printRows<Row>(
               rows as ReadonlyArray<Row>,
-              drawn.style.format === 'csv' ? plainColumns : columns,
+              drawn.style.format === 'csv' ? plainColumns : columnsFor(rows),
             )
             if (drawn.style.format === 'table') {
               const others = `${running} run${onHold === 0 ? '' : `, ${onHold} on hold`}`
@@ -73,6 +73,7 @@ type Row = QueueRow & JsonObject
 /** For a spreadsheet: numbers that can be counted with. */
 const plainColumns: ReadonlyArray<Column<Row>> = [
   'queue',
+  'budget',
   'position',
   'workload',
   'class',
@@ -96,6 +97,13 @@ const columns: ReadonlyArray<Column<Row>> = [
   { name: 'waited', value: ({ waitedMs }) => durationText(waitedMs), whole: true },
   { name: 'reason', value: ({ code }) => code ?? 'PendingEvaluation', whole: true },
 ]
+
+/** Positions are those at its budget, where it has one. */
+const columnsFor = (rows: ReadonlyArray<QueueRow>): ReadonlyArray<Column<Row>> => {
+  const [queue, ...others] = columns
+  if (rows.every(({ budget }) => budget === null)) return columns
+  return [queue!, { name: 'budget', value: ({ budget }) => budget }, ...others]
+}
 
 const printPosition = async (session: Session, answer: PositionAnswer) => {
   const { ahead, aheadCount, at, budget, others, position, queue, workload } = answer

@@ -1,0 +1,72 @@
+import type { Cell } from './cell.ts'
+import type { KueueBooks } from './kueue-books.ts'
+import { LeafOrder } from './leaf-order.ts'
+import type { Line } from './line.ts'
+import type { Workload } from './workload.ts'
+
+/** Those who go before a workload of those that it stands in one order with. */
+export interface Ahead {
+  readonly count: number
+  /** The first of them, in order. */
+  readonly first: ReadonlyArray<Workload>
+}
+
+type IsBefore = (a: Workload, b: Workload) => boolean
+
+/** It waits, is let wait for a turn, and the policy has a place for it. */
+export const standsInOrder = ({ books, policy }: Cell, { account, onHold, queue, run }: Workload): boolean =>
+  run === null && !onHold && (policy === null || (queue.index >= 0 && (books === null || account !== null)))
+
+/** Higher priority first, then the older: as a queue of a cohort has it. */
+export const byPriority =
+  (kueue: KueueBooks): IsBefore =>
+  (a, b) => {
+    const rise = kueue.priorityOf(a) - kueue.priorityOf(b)
+    return rise !== 0 ? rise > 0 : a.seq < b.seq
+  }
+
+/**
+ * Within its person's part of its leaf, by class and age, where books are kept; else within its queue, by class where
+ * quota is shared as Kueue does, and by age. O(its lines), and what is named; without lines O(what stands before it).
+ */
+export const aheadOf = (cell: Cell, workload: Workload, namedMax: number): Ahead => {
+  const { books, kueue, now, policy } = cell
+  if (!standsInOrder(cell, workload)) return { count: 0, first: [] }
+  if (books !== null && policy !== null) {
+    const order = LeafOrder.of(policy, now)
+    const lines = books.lines.get(workload.account!.node) ?? []
+    return aheadAmong(lines, (a, b) => order.isBefore(a, b), workload, namedMax)
+  }
+  return kueue === null
+    ? aheadInQueue(workload, namedMax)
+    : aheadAmong(workload.queue.lines, byPriority(kueue), workload, namedMax)
+}
+
+const aheadAmong = (lines: Iterable<Line>, isBefore: IsBefore, workload: Workload, namedMax: number): Ahead => {
+  let count = 0
+  let isMixed = false
+  const fronts: Workload[] = []
+  for (const line of lines) {
+    // In its own line all are of its class, and those before it have waited no less.
+    const before =
+      line === workload.line ? line.countBefore(workload) : line.countWhile((member) => isBefore(member, workload))
+    if (before === 0) continue
+    count += before
+    isMixed ||= fronts.length > 0
+    for (let i = 0, one = line.first; i < Math.min(before, namedMax) && one !== null; i++) {
+      fronts.push(one)
+      one = line.atOrAfter(one.slot + 1)
+    }
+  }
+  if (!isMixed) return { count, first: fronts }
+  fronts.sort((a, b) => (isBefore(a, b) ? -1 : 1))
+  return { count, first: fronts.slice(0, namedMax) }
+}
+
+const aheadInQueue = (workload: Workload, namedMax: number): Ahead => {
+  const first: Workload[] = []
+  let count = 0
+  for (let one = workload.queue.head; one !== null && one !== workload; one = one.next)
+    if (++count <= namedMax) first.push(one)
+  return { count, first }
+}
