@@ -162,7 +162,10 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   cell.evictionLimits.restore(snapshot.evictions)
   for (const name of snapshot.lapsed) cell.lapsed.add(name)
   for (const given of snapshot.workloads) putBack(cell, given)
-  fleet.nodes.forEach((_, node) => cell.books?.schedulable.refresh(node))
+  fleet.nodes.forEach((_, node) => {
+    cell.books?.schedulable.refresh(node)
+    cell.kueue?.held.refresh(node)
+  })
   for (const { decision, since } of snapshot.places) {
     const parts = decision.lease.map((part) => fleet.partNumbered(part))
     const place = new Place(decision, since, cell.workloads.get(decision.workload)!.shape, parts)

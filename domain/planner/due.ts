@@ -24,14 +24,19 @@ export const dueDecisions = (
   at: EpochMs,
 ): ReadonlyArray<CellDecision> => [
   ...books.untold.map((change) => budgetChanged(change, at)),
-  ...lapsed(cell, policy, at),
-  ...promoted(cell, at),
+  ...dueByPolicy(cell, policy, at),
   ...inOrder(cell.watched, (workload) => isIdle(cell, books, workload, at)).map((workload) =>
     idled(books, workload, at),
   ),
   ...inOrder(cell.limited, (workload) => hasToLeave(cell, workload, at)).map((workload) =>
     askToStop(cell, workload, at, { because: 'time-limit' }),
   ),
+]
+
+/** The same of what the policy says in every sharing. */
+export const dueByPolicy = (cell: Cell, policy: AllocationPolicy, at: EpochMs): ReadonlyArray<CellDecision> => [
+  ...lapsed(cell, policy, at),
+  ...promoted(cell, at),
 ]
 
 /** Its time is up, and still it may not be evicted for whoever is owed what it holds. */

@@ -1,5 +1,6 @@
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
+import { limitsOf } from '../policy/allocation-policy.ts'
 import type { Cell } from './cell.ts'
 import type {
   AttemptEnded,
@@ -272,7 +273,7 @@ const shrink = (cell: Cell, { keeps, workload: id }: LeaseShrunk['data']): void 
 const register = (cell: Cell, data: NodeRegistered['data']): void => {
   const node = cell.fleet.register(data)
   cell.books?.refresh(node, cell.now)
-  cell.kueue?.forgetFleet()
+  cell.kueue?.nodeCame(node)
   cell.freed.add(node)
 }
 
@@ -291,7 +292,17 @@ const preempt = (cell: Cell, { at, data }: PreemptionDecided): void => {
     const victim = known(cell, id)
     victim.preemptions++
     cell.evictionLimits.charge(victim.team, at)
+    // Whoever is spared now was not before, in whatever queue.
+    if (cell.kueue !== null && isSpared(cell, victim, at)) cell.kueue.rest.touchAll()
   }
+}
+
+const isSpared = ({ evictionLimits, policy }: Cell, { team }: Workload, at: EpochMs): boolean => {
+  const { evictionsPerMinute, preemptionsPerTeamHour } = limitsOf(policy)
+  return (
+    evictionLimits.leftOfCell(at, evictionsPerMinute) <= 0 ||
+    evictionLimits.leftOfTeam(team, at, preemptionsPerTeamHour) <= 0
+  )
 }
 
 const goIdle = (cell: Cell, workload: Workload): void => {

@@ -6,7 +6,7 @@ import { budgetNodes, cappedNodes, type BudgetNodeAt } from '../policy/budget-no
 import type { Block } from './block.ts'
 import { isWithinBudgets } from './budget-path.ts'
 import type { Cell } from './cell.ts'
-import { isPast, raisedCapMilli } from './protection.ts'
+import { endOfGrant, isPast, raisedCapMilli } from './protection.ts'
 import type { Tallies } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
@@ -109,6 +109,12 @@ export class HoldingCheck {
     return kept === 0 || wholeTotal - taken >= kept
       ? null
       : { code: 'WouldDelayReservation', rule, compared: { keptDevices: kept, freeDevices: wholeTotal } }
+  }
+
+  /** When the next reservation of devices ends; Infinity: none does. */
+  get reservedUntil(): number {
+    const ends = (this.policy.reservations ?? []).map(({ expires }) => endOfGrant(expires))
+    return Math.min(Infinity, ...ends.filter((end) => end > this.at))
   }
 
   /** Where the headroom is lent, work that may not be evicted leaves it alone. */

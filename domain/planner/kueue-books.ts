@@ -10,6 +10,7 @@ import { UnitTable } from '../policy/unit-table.ts'
 import type { Cell } from './cell.ts'
 import { KueueAsks } from './kueue-asks.ts'
 import { KueueRest } from './kueue-rest.ts'
+import { KueueTallies } from './kueue-tallies.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
 
@@ -22,6 +23,8 @@ export class KueueBooks {
   readonly units: UnitTable
   readonly asks: KueueAsks
   readonly rest: KueueRest
+  /** What caps, headroom and reserves are held against. */
+  readonly held: KueueTallies
   memo = new NominationMemo()
   /** By number of the node in the quota tree. */
   private readonly rules = new Map<number, QueueRules>()
@@ -47,6 +50,7 @@ export class KueueBooks {
       this.rules.set(node, queueRulesOf(tree, queue))
     }
     this.asks = new KueueAsks(cell, this)
+    this.held = new KueueTallies(cell, policy, this.units)
     this.rest = new KueueRest(this.holdings, cell.queues, (queue) => this.nodeOf(queue))
   }
 
@@ -74,8 +78,14 @@ export class KueueBooks {
     return this.asks.usageOf(workload, parts)
   }
 
+  /** What workloads have in common that stand in one line: whatever makes a difference to whether they may start. */
+  lineKeyOf(workload: Workload): string {
+    return `${this.asks.likenessOf(workload)}${this.held.likenessOf(workload)}`
+  }
+
   /** It runs from then on. */
   start(workload: Workload, parts: Placement['parts'], startedAt: number): void {
+    this.tally(workload, parts)
     const holder = this.add(workload, parts, startedAt, isLeaving(workload))
     if (holder === null || holder.evicting || startedAt < this.newestAt) return
     if (startedAt > this.newestAt) {
@@ -90,12 +100,14 @@ export class KueueBooks {
 
   /** A place is kept for it: nobody can evict it, or have what it is about to hold. */
   keep(workload: Workload, parts: Placement['parts']): void {
+    this.tally(workload, parts)
     const holder = this.add(workload, parts, Infinity, false)
     if (holder !== null) this.holdings.shield(holder)
   }
 
   /** It holds nothing any more; whoever holds nothing may be told so, too. */
   stop(workload: Workload): void {
+    this.tally(workload, null)
     const holder = this.holders.get(workload)
     if (holder === undefined) return
     this.holdings.remove(holder)
@@ -157,10 +169,19 @@ export class KueueBooks {
   }
 
   /** Where the fleet has other nodes than before, other accelerators may do. */
-  forgetFleet(): void {
+  nodeCame(node: number): void {
+    this.held.refresh(node)
     this.memo = new NominationMemo()
     this.rest.fleetChanged()
     this.rest.touchAll()
+  }
+
+  /** @param parts null: none any more */
+  private tally(workload: Workload, parts: Placement['parts'] | null): void {
+    if (parts === null) this.held.remove(workload)
+    else this.held.add(workload, parts)
+    // Who waits for others to hold less may be in any tree.
+    if (this.held.bind) this.rest.fleetChanged()
   }
 
   private shieldNewest(shielded: boolean): void {

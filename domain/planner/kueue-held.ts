@@ -19,7 +19,7 @@ export const kueueHeld = (pass: KueuePass): ReadonlyArray<WorkloadHeld> => {
   const hold = (workload: Workload, reason: KueueReason) => {
     if (workload.hold?.code === reason.code && workload.hold.rule === reason.rule) return
     // That room came and went, or of which kind there is none, is not told anew at every start and end of others.
-    if (wantsRoom.has(reason.code) && wantsRoom.has(workload.hold?.code ?? '')) return
+    if (comesAndGoes.has(reason.code) && comesAndGoes.has(workload.hold?.code ?? '')) return
     held.push({ seq: workload.seq, decision: heldDecision(pass, workload, reason) })
   }
   for (const [workload, reason] of pass.reasons) if (!pass.started.has(workload)) hold(workload, reason)
@@ -30,6 +30,8 @@ export const kueueHeld = (pass: KueuePass): ReadonlyArray<WorkloadHeld> => {
   }
   return held.sort((a, b) => a.seq - b.seq).map(({ decision }) => decision)
 }
+
+const comesAndGoes: ReadonlySet<string> = new Set([...wantsRoom, 'WouldDelayReservation'])
 
 /** It was told, as this policy would say it, what bound it when it had its turn: others ahead of it change nothing. */
 const isOfNow = ({ hold, queue }: Workload): boolean => {
@@ -43,11 +45,14 @@ const lasting: ReadonlySet<string> = new Set([
   'ExceedsMaxQuota',
   'FragmentedCapacity',
   'NoMatchingAccelerator',
+  'NonPreemptibleOverQuota',
+  'OverQueueLimit',
   'PreemptionRateLimited',
   'ProtectedWindow',
   'TopologyPlacementFailed',
   'WaitingForCapacity',
   'WaitingForQuota',
+  'WouldDelayReservation',
 ])
 
 /** Of what has just come, or must be explained anew, and had no turn. */

@@ -7,8 +7,11 @@ import type { Victim } from '../kueue/preemption-request.ts'
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
 import { kueueOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { Block } from './block.ts'
 import type { Cell } from './cell.ts'
 import type { CellDecision } from './cell-event.ts'
+import { dueByPolicy } from './due.ts'
+import { HoldingCheck } from './holding-check.ts'
 import { quotaBlock, roomBlock, ruleOfQueue, waitsForVictims } from './kueue-block.ts'
 import type { KueueBooks } from './kueue-books.ts'
 import { kueueHeld, type KueueReason } from './kueue-held.ts'
@@ -16,10 +19,12 @@ import { KueuePlacer } from './kueue-placer.ts'
 import { KueueProtection } from './kueue-protection.ts'
 import type { KueueTree } from './kueue-rest.ts'
 import { victimOf } from './kueue-victim.ts'
+import { LeafOrder } from './leaf-order.ts'
 import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
 import { Place } from './place.ts'
 import { preemptionDecisions } from './preemption.ts'
+import { heldMilli } from './tallies.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
 
@@ -39,6 +44,8 @@ export class KueuePass extends PassBoard {
   readonly policy: AllocationPolicy
   /** Why those wait who were looked at. */
   readonly reasons = new Map<Workload, KueueReason>()
+  private readonly check: HoldingCheck
+  private readonly order: LeafOrder
   private readonly protection: KueueProtection
   private readonly placer: KueuePlacer
   private readonly context: CycleContext
@@ -48,6 +55,8 @@ export class KueuePass extends PassBoard {
   private readonly openPlaces: Place[] = []
   /** Trees in which a head of the last cycle found no place when its turn came. */
   private readonly outrun = new Set<number>()
+  /** Heads of the last cycle that could have started, but for others of it, and make way. */
+  private readonly overtaken: HeadOutcome[] = []
   /** Of the books, last first. */
   private readonly undoings: (() => void)[] = []
 
@@ -58,8 +67,10 @@ export class KueuePass extends PassBoard {
     this.books = books
     this.policy = policy
     books.bringTo(at)
-    this.protection = new KueueProtection(cell, books, policy, at)
-    this.placer = new KueuePlacer(cell, books, (shape, { seq }) =>
+    this.check = new HoldingCheck(cell, books.held, policy, at)
+    this.order = LeafOrder.of(policy, at)
+    this.protection = new KueueProtection(cell, books, policy, at, this.order)
+    this.placer = new KueuePlacer(cell, books, this.check, (shape, { seq }) =>
       cell.placer.place(shape, this.rules, seq, everywhere),
     )
     const { holdings, memo, rulesOf } = books
@@ -73,11 +84,12 @@ export class KueuePass extends PassBoard {
   }
 
   run(): ReadonlyArray<CellDecision> {
+    this.decisions.push(...dueByPolicy(this.cell, this.policy, this.at))
     this.findOverruns()
     this.settlePlaces()
     const trees = this.books.rest.awakeAt(this.at)
     for (let awake = trees; awake.length > 0;) awake = this.cycle(awake)
-    for (const { root } of trees) this.books.rest.restTree(root, this.protection.untilFor(root))
+    for (const tree of trees) this.books.rest.restTree(tree.root, this.lookAgainAt(tree))
     for (const decision of kueueHeld(this)) this.decisions.push(decision)
     return this.decisions
   }
@@ -105,7 +117,7 @@ export class KueuePass extends PassBoard {
     let front: Workload | null = null
     for (const line of queue.lines) {
       const first = this.firstOf(line, strict)
-      if (first === null || (front !== null && !this.isBefore(first, front))) continue
+      if (first === null || (front !== null && !this.order.isBefore(first, front))) continue
       if (strict || !this.books.rest.isParked(line, root, this.at)) front = first
     }
     return front
@@ -119,9 +131,32 @@ export class KueuePass extends PassBoard {
     return workload
   }
 
-  private isBefore(a: Workload, b: Workload): boolean {
-    const higher = this.books.priorityOf(a) - this.books.priorityOf(b)
-    return higher > 0 || (higher === 0 && a.seq < b.seq)
+  /** From when on time alone may make a difference: who blocks a strict queue may be overtaken by who ages faster. */
+  private lookAgainAt({ queues, root }: KueueTree): number {
+    const ages = this.order.ages && queues.some(({ lines, ordering }) => ordering === 'fifo' && lines.size > 1)
+    return ages ? this.at + 1 : this.untilFor(root)
+  }
+
+  private untilFor(root: number): number {
+    return Math.min(this.protection.untilFor(root), this.check.reservedUntil)
+  }
+
+  /** Why it may not start wherever there is room, and however much quota. */
+  private barred(workload: Workload, milli: number): Block | null {
+    if (!this.books.held.bind) return null
+    return this.check.caps(workload) ?? this.check.headroom(workload, milli)
+  }
+
+  private holdBarred(workload: Workload, block: Block): boolean {
+    const { line, queue } = workload
+    const { rest } = this.books
+    const root = rest.rootOf(queue)
+    const parked = queue.ordering !== 'fifo'
+    this.reasons.set(workload, { ...block, behind: null })
+    // Whoever holds less then makes a difference, as does what comes free.
+    rest.lacksPlace(root)
+    if (parked) rest.park(line!, root, this.untilFor(root), true)
+    return parked
   }
 
   /** Places that are complete are moved into, once quota allows it; others are given up when their time is up. */
@@ -138,7 +173,8 @@ export class KueuePass extends PassBoard {
       this.placed.delete(workload)
       this.placer.promise(place.parts, -1)
       this.forget(workload, place)
-      if (complete) {
+      const barred = complete ? this.barred(workload, heldMilli(place.parts)) : null
+      if (complete && barred === null) {
         this.take(workload, { parts: place.parts, score: null, alternative: null }, place.decision.rule, true)
         continue
       }
@@ -146,7 +182,9 @@ export class KueuePass extends PassBoard {
         ? (['lost', 'fleet'] as const)
         : blocked
           ? (['blocked', 'spec.queues'] as const)
-          : (['expired', 'spec.limits.hold'] as const)
+          : barred !== null
+            ? (['blocked', barred.rule] as const)
+            : (['expired', 'spec.limits.hold'] as const)
       this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
     }
   }
@@ -171,14 +209,29 @@ export class KueuePass extends PassBoard {
     if (heads.length === 0) return []
     const moved = new Set<number>()
     this.outrun.clear()
+    this.overtaken.length = 0
     const outcomes = nominatedCycle(this.context, heads)
     // What needs no quota has found no place yet, and takes what those leave who have.
     for (const found of [true, false])
       for (const outcome of outcomes)
         if ((outcome.placement !== null) === found && this.carryOut(outcome))
           moved.add(this.books.holdings.rootOf(outcome.head.queue))
+    this.parkOvertaken(moved)
     // Whose place another tree took is looked at again: others of its queue may do with less.
     return moved.size === 0 ? [] : trees.filter(({ root }) => moved.has(root) || this.outrun.has(root))
+  }
+
+  /**
+   * What they were looked at a second time for was not all that they could take: they make way without a look anew only
+   * where there will be none.
+   */
+  private parkOvertaken(moved: Set<number>): void {
+    for (const outcome of this.overtaken) {
+      const root = this.books.holdings.rootOf(outcome.head.queue)
+      if (moved.has(root) || (moved.size > 0 && this.outrun.has(root))) continue
+      this.hold(this.cell.workloads.get(outcome.head.id)!, outcome)
+      moved.add(root)
+    }
   }
 
   /**
@@ -190,11 +243,15 @@ export class KueuePass extends PassBoard {
       const front = this.frontOf(queue)
       if (front === null || this.placed.has(front)) return null
       this.protection.begin(front.id)
-      this.placer.placeless.delete(front.id)
+      this.placer.begin(front.id)
       const nomination = nominate(this.context, this.books.asks.headOf(front))
-      if (queue.ordering === 'fifo' || isPromising(nomination)) return nomination
-      const reason = nomination.assignment.noFitReason ?? 'WaitingForQuota'
-      this.hold(front, { ...nomination, reason, parked: true })
+      const promising = isPromising(nomination)
+      const barred = promising ? this.barred(front, front.shape.needMilli) : null
+      if (barred === null && (promising || queue.ordering === 'fifo')) return nomination
+      if (barred === null) {
+        const reason = nomination.assignment.noFitReason ?? 'WaitingForQuota'
+        this.hold(front, { ...nomination, reason, parked: true })
+      } else if (!this.holdBarred(front, barred)) return null
     }
     return null
   }
@@ -210,7 +267,8 @@ export class KueuePass extends PassBoard {
     const workload = this.cell.workloads.get(head.id)!
     if (reason === null) return this.start(workload, outcome)
     if (victims.length > 0 && placement !== null) return this.evict(workload, outcome)
-    return this.hold(workload, outcome)
+    if (outcome.parked) this.overtaken.push(outcome)
+    return this.hold(workload, { ...outcome, parked: false })
   }
 
   private start(workload: Workload, { assignment, placement }: HeadOutcome): boolean {
@@ -221,6 +279,8 @@ export class KueuePass extends PassBoard {
       this.reasons.set(workload, { ...roomBlock(this.cell.fleet, shape), behind: null })
       return this.wait(workload, workload.queue.ordering !== 'fifo', true)
     }
+    const barred = this.barred(workload, heldMilli(found.parts)) ?? this.check.reserves(workload, found)
+    if (barred !== null) return this.holdBarred(workload, barred)
     this.take(workload, found, ruleOfQueue(workload, assignment.usage.length > 0 ? 'quotas' : 'ordering'), false)
     return true
   }
@@ -242,6 +302,8 @@ export class KueuePass extends PassBoard {
       this.reasons.set(workload, waitsForVictims(workload, victims, behind))
       return false
     }
+    const barred = this.barred(workload, heldMilli(found.parts))
+    if (barred !== null) return this.holdBarred(workload, barred)
     const options = leaving.map(({ holder }) => victimOf(books, books.workloadOf(holder)!, this.at))
     const leavers = options.map((option) => option.workload)
     const tooMany = protection.tooMany(
@@ -287,23 +349,29 @@ export class KueuePass extends PassBoard {
     const root = rest.rootOf(workload.queue)
     if (lacksPlace) rest.lacksPlace(root)
     if (lacksPlace && !parked) this.outrun.add(root)
-    if (parked) rest.park(workload.line!, root, this.protection.untilFor(root), lacksPlace)
+    if (parked) rest.park(workload.line!, root, this.untilFor(root), lacksPlace)
     return parked
   }
 
   private reasonOf(workload: Workload, outcome: HeadOutcome): KueueReason {
-    const { fleet } = this.cell
     const { head, reason, assignment } = outcome
     if (reason === 'WaitingForVictims') return waitsForVictims(workload, [], null)
-    if (assignment.mode === 'preempt') {
-      const refused = this.protection.blockOf(head.id)
-      if (refused !== null) return { ...refused, behind: null }
-    }
+    const refused = assignment.mode === 'preempt' ? this.protection.blockOf(head.id) : null
+    if (refused !== null) return { ...refused, behind: null }
+    const block = this.lackOf(workload, outcome)
+    // It lacks what others hold who are never to be evicted for it: that is what binds.
+    const lasting = assignment.mode === 'preempt' ? this.protection.lastingRuleOf(head.id) : null
+    return { ...block, ...(lasting !== null && { rule: lasting }), behind: null }
+  }
+
+  /** What it lacks: quota, or a place. */
+  private lackOf(workload: Workload, outcome: HeadOutcome): Block {
+    const { head, reason, assignment } = outcome
     const { tree } = this.books.holdings
     const hasQuota = assignment.usage.every(([one, amount]) => amount <= tree.available(head.queue, one))
     if (reason === 'WaitingForQuota' && hasQuota && this.placer.placeless.has(head.id))
-      return { ...roomBlock(fleet, workload.shape), behind: null }
-    return { ...quotaBlock(this.books, workload, outcome), behind: null }
+      return this.placer.keptFrom(head.id) ?? roomBlock(this.cell.fleet, workload.shape)
+    return quotaBlock(this.books, workload, outcome)
   }
 }
 

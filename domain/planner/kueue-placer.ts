@@ -1,11 +1,14 @@
-import type { Fleet, Placement as Found, PlacementPart } from '../fleet/fleet.ts'
+import type { Placement as Found, PlacementPart } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { canPlace } from '../fleet/spanning.ts'
 import type { PodSetAssignment } from '../kueue/assignment.ts'
 import type { Head } from '../kueue/head.ts'
 import type { Holder } from '../kueue/holdings.ts'
 import type { Placement, Placer } from '../kueue/placer.ts'
+import type { Block } from './block.ts'
 import type { Cell } from './cell.ts'
+import { Gathering } from './gathering.ts'
+import type { HoldingCheck } from './holding-check.ts'
 import type { KueueBooks } from './kueue-books.ts'
 import type { Workload } from './workload.ts'
 
@@ -23,17 +26,26 @@ interface Option {
 export class KueuePlacer implements Placer {
   /** Heads that had quota, or would have with others gone, and found no place. */
   readonly placeless = new Set<string>()
+  /** Of those, heads that would have one but for what is kept for others. */
+  private readonly kept = new Map<string, Block>()
   private readonly cell: Cell
   private readonly books: KueueBooks
+  private readonly check: HoldingCheck
   private readonly choose: (shape: Shape, workload: Workload) => Found | null
   private readonly options = new WeakMap<Placement, Option>()
-  private readonly held = new Map<string, { readonly shape: Shape; readonly parts: PlacementPart[] }>()
+  private readonly held = new Map<string, Gathering>()
   /** How often each device is about to be taken by one for whom others leave. */
   private readonly promised = new Map<number, number>()
 
-  constructor(cell: Cell, books: KueueBooks, choose: (shape: Shape, workload: Workload) => Found | null) {
+  constructor(
+    cell: Cell,
+    books: KueueBooks,
+    check: HoldingCheck,
+    choose: (shape: Shape, workload: Workload) => Found | null,
+  ) {
     this.cell = cell
     this.books = books
+    this.check = check
     this.choose = choose
     for (const { parts } of cell.places.values()) this.promise(parts, 1)
   }
@@ -50,6 +62,17 @@ export class KueuePlacer implements Placer {
       }
   }
 
+  /** A head is looked at anew. */
+  begin(id: string): void {
+    this.placeless.delete(id)
+    this.kept.delete(id)
+  }
+
+  /** For whom is kept what it would have; null: it lacks room. */
+  keptFrom(id: string): Block | null {
+    return this.kept.get(id) ?? null
+  }
+
   /** The place that was found for a head whose turn has been. */
   foundFor(placement: Placement): Found | null {
     return this.options.get(placement)?.found ?? null
@@ -63,11 +86,10 @@ export class KueuePlacer implements Placer {
     out: ReadonlyArray<Holder> | 'everyone',
   ): Placement | null => {
     const option = this.optionFor(head, podSets, out === 'everyone' ? [] : out)
-    const { fleet } = this.cell
     const fits =
       out === 'everyone'
         ? this.cell.verdict(option.shape).holds
-        : canPlace(fleet, option.shape) || this.without(out, () => canPlace(fleet, option.shape)) === true
+        : this.mayGo(option) || this.without(out, () => this.mayGo(option)) === true
     if (!fits) {
       this.placeless.add(head.id)
       return null
@@ -82,8 +104,7 @@ export class KueuePlacer implements Placer {
     const option = this.options.get(placement)
     if (option === undefined) return true
     // What is free already is there sooner than what others have to leave.
-    const choose = () => this.choose(option.shape, option.workload)
-    const found = choose() ?? this.without(option.out, choose)
+    const found = this.foundOf(option) ?? this.without(option.out, () => this.foundOf(option))
     option.found = found !== null && this.isOn(option, found) ? found : null
     if (option.found === null) this.placeless.add(head.id)
     return option.found !== null
@@ -93,22 +114,32 @@ export class KueuePlacer implements Placer {
     const option = this.options.get(placement)
     // Who waits for those who leave anyway keeps no devices from others: it may take until they have left.
     if (option?.found == null || (option.out.length > 0 && option.out.every(({ evicting }) => evicting))) return
-    const { shape } = option.workload
-    this.promise(option.found.parts, 1)
-    this.held.set(head.id, { shape, parts: takeFree(this.cell.fleet, shape, option.found.parts) })
-    this.heldFor.set(head.id, option.found.parts)
+    const held = new Gathering(option.workload.shape, option.found.parts)
+    this.promise(held.parts, 1)
+    held.gather(this.cell.fleet, null)
+    this.held.set(head.id, held)
   }
 
   readonly release = (head: Head): void => {
     const held = this.held.get(head.id)
     if (held === undefined) return
-    for (const part of held.parts) this.cell.fleet.give(held.shape, part)
-    this.promise(this.heldFor.get(head.id)!, -1)
+    held.release(this.cell.fleet)
+    this.promise(held.parts, -1)
     this.held.delete(head.id)
-    this.heldFor.delete(head.id)
   }
 
-  private readonly heldFor = new Map<string, Found['parts']>()
+  /** Whether there is room for it, but for what is kept for others. */
+  private mayGo(option: Option): boolean {
+    return canPlace(this.cell.fleet, option.shape) && (!this.books.held.keep || this.foundOf(option) !== null)
+  }
+
+  private foundOf({ shape, workload }: Option): Found | null {
+    const found = this.choose(shape, workload)
+    if (found === null || !this.books.held.keep) return found
+    const block = this.check.reserves(workload, found)
+    if (block !== null) this.kept.set(workload.id, block)
+    return block === null ? found : null
+  }
 
   private optionFor({ id }: Head, [podSet]: ReadonlyArray<PodSetAssignment>, out: ReadonlyArray<Holder>): Option {
     const workload = this.cell.workloads.get(id)!
@@ -146,19 +177,4 @@ export class KueuePlacer implements Placer {
     if (devices.length === part.devices.length) return [part]
     return devices.length === 0 ? [] : [{ ...part, devices }]
   }
-}
-
-/** Takes whatever is free of it, device by device unless all is. */
-const takeFree = (fleet: Fleet, shape: Shape, parts: Found['parts']): PlacementPart[] => {
-  const taken: PlacementPart[] = []
-  for (const part of parts) {
-    const free = part.devices.filter((device) => {
-      const at = fleet.firstDevice[part.node]! + device
-      return fleet.deviceFree[at]! >= part.milli && fleet.deviceMemoryFree[at]! >= part.memoryMib
-    })
-    if (free.length === part.devices.length) taken.push(part)
-    else if (free.length > 0) taken.push({ ...part, devices: free })
-  }
-  for (const part of taken) fleet.take(shape, part)
-  return taken
 }

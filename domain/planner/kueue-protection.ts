@@ -6,10 +6,13 @@ import type { Block } from './block.ts'
 import type { Cell } from './cell.ts'
 import { EvictionAllowance } from './eviction-allowance.ts'
 import type { KueueBooks } from './kueue-books.ts'
-import { protectedUntil, protectionOf, type Protection } from './protection.ts'
+import type { LeafOrder } from './leaf-order.ts'
+import { poolFrom } from './protected-pool.ts'
+import { exceptionFor, protectedUntil, protectionOf, protectionRule, type Protection } from './protection.ts'
+import { Refusals } from './refusals.ts'
 import type { Workload } from './workload.ts'
 
-type Refusal = Protection | 'limited'
+type Refusal = Protection | 'limited' | 'pooled' | 'went-first'
 
 /** Those whom one head would have evicted, but for what they are promised. */
 interface Refused {
@@ -28,17 +31,19 @@ export class KueueProtection {
   private readonly policy: AllocationPolicy
   private readonly at: EpochMs
   private readonly limits: LimitsPolicy
+  private readonly order: LeafOrder
   private readonly waived: boolean
   private readonly looked = new Map<string, Set<Holder>>()
   private readonly byHead = new Map<string, Refused>()
   private readonly until = new Map<number, number>()
   private readonly allowance: EvictionAllowance
 
-  constructor(cell: Cell, books: KueueBooks, policy: AllocationPolicy, at: EpochMs) {
+  constructor(cell: Cell, books: KueueBooks, policy: AllocationPolicy, at: EpochMs, order: LeafOrder) {
     this.cell = cell
     this.books = books
     this.policy = policy
     this.at = at
+    this.order = order
     this.limits = limitsOf(policy)
     this.allowance = new EvictionAllowance(cell, at)
     this.waived = kueueOf(policy).loops === 'compatible'
@@ -49,7 +54,7 @@ export class KueueProtection {
     const workload = this.books.workloadOf(holder)
     // Who is leaving anyway is not evicted again.
     if (workload === undefined || holder.evicting) return true
-    const refusal = this.refusalOf(workload)
+    const refusal = this.refusalOf(workload, this.cell.workloads.get(id)!)
     if (refusal !== null) this.refuse(id, holder, workload, refusal)
     return refusal === null
   }
@@ -95,29 +100,58 @@ export class KueueProtection {
     return this.looked.get(id)?.size ?? 0
   }
 
-  /** Why those could not leave who would have had to for this head; null: there were none. */
+  /** Why those could not leave now who would have had to for this head; null: there were none. */
   blockOf(id: string): Block | null {
-    const refused = this.byHead.get(id)
-    if (refused === undefined) return null
-    const { whom, until } = refused
-    const count = (...of: ReadonlyArray<Refusal>) => [...whom.values()].filter((each) => of.includes(each)).length
-    const inWindow = count('protected-window', 'starting')
-    if (inWindow > 0)
-      return {
-        code: 'ProtectedWindow',
-        rule: 'spec.contract.minRuntimeMax',
-        compared: { protectedAttempts: inWindow, ...(until < Infinity && { untilMs: until }) },
+    const refusals = new Refusals()
+    for (const [workload, refusal] of this.byHead.get(id)?.whom ?? [])
+      switch (refusal) {
+        case 'protected-window':
+        case 'starting':
+          refusals.until(
+            protectedUntil(this.policy, workload, workload.run!),
+            protectionRule(this.policy, workload, workload.run!),
+          )
+          break
+        case 'limited':
+          refusals.limited(...this.limitOf(workload))
+          break
+        case 'undrilled':
+          refusals.undrilled()
+          break
+        case 'excepted':
+        case 'leaving':
+        case 'pooled':
+        case 'promoted':
+        case 'went-first':
+          break
       }
-    const overLimit = count('limited')
-    if (overLimit > 0) return limited('spec.limits.preemptionsPerTeamHour', { limitedAttempts: overLimit })
-    const undrilled = count('undrilled')
-    return undrilled === 0
-      ? null
-      : {
-          code: 'DrillNotPassed',
-          rule: 'spec.contract.drillRequired',
-          compared: { undrilledAttempts: undrilled },
+    return refusals.block()
+  }
+
+  /** By which rule somebody is never to leave for this head; null: nobody is kept like that. */
+  lastingRuleOf(id: string): string | null {
+    const head = this.cell.workloads.get(id)!
+    const rules = Array.from(this.byHead.get(id)?.whom ?? [], ([workload, refusal]) => {
+      switch (refusal) {
+        case 'excepted': {
+          const exception = exceptionFor(this.policy, workload, this.at, 'not-preempted')!
+          return `spec.exceptions[${this.policy.exceptions!.indexOf(exception)}]`
         }
+        case 'pooled':
+          return `spec.protectedPools[${poolFrom(this.cell, this.policy, workload, head)}]`
+        case 'promoted':
+          return 'spec.limits.promotionAfter'
+        case 'went-first':
+          return `spec.classes[${this.policy.classes!.findIndex(({ name }) => name === workload.class)}].aging`
+        case 'leaving':
+        case 'limited':
+        case 'protected-window':
+        case 'starting':
+        case 'undrilled':
+          return null
+      }
+    }).filter((rule) => rule !== null)
+    return rules.sort()[0] ?? null
   }
 
   /** From when on somebody of the tree may be evicted who could not be now. */
@@ -130,13 +164,29 @@ export class KueueProtection {
     this.until.set(root, this.at + 1)
   }
 
-  private refusalOf(workload: Workload): Refusal | null {
+  private refusalOf(workload: Workload, head: Workload): Refusal | null {
     const run = workload.run!
     if (run.open !== null) return 'leaving'
     if (this.waived) return null
     const protection = protectionOf(this.cell, workload, run, this.at)
     if (protection !== null) return protection
+    if (poolFrom(this.cell, this.policy, workload, head) >= 0) return 'pooled'
+    if (this.wentFirst(workload, head)) return 'went-first'
     return this.allowance.leftOfCell > 0 && this.allowance.leftOfTeam(workload.team) > 0 ? null : 'limited'
+  }
+
+  /** It has the lower priority, and its age made up for that: whoever it went before does not evict it for priority. */
+  private wentFirst(workload: Workload, head: Workload): boolean {
+    if (!this.order.ages || workload.queue !== head.queue) return false
+    if (this.books.priorityOf(workload) >= this.books.priorityOf(head)) return false
+    return this.order.then(workload.run!.startedAt).priority(workload) >= this.order.priority(head)
+  }
+
+  private limitOf({ team }: Workload): readonly [rule: string, retryAt: EpochMs | null] {
+    const { allowance } = this
+    return allowance.leftOfTeam(team) > 0
+      ? ['spec.limits.evictionsPerMinute', allowance.cellRetryAt]
+      : ['spec.limits.preemptionsPerTeamHour', allowance.teamRetryAt(team)]
   }
 
   private refuse(id: string, holder: Holder, workload: Workload, refusal: Refusal): void {
@@ -155,10 +205,12 @@ export class KueueProtection {
         return Math.max(this.at + 1, protectedUntil(this.policy, workload, workload.run!))
       case 'limited':
       case 'excepted':
+      case 'went-first':
         return this.at + 1
       case 'starting':
       case 'leaving':
       case 'undrilled':
+      case 'pooled':
       case 'promoted':
         return Infinity
     }

@@ -17,6 +17,12 @@ export class LeafOrder {
     return new LeafOrder(classesOf(policy), at)
   }
 
+  /** Whether waiting makes a difference. */
+  get ages(): boolean {
+    for (const { agingMs } of this.classes.values()) if (agingMs !== null) return true
+    return false
+  }
+
   isBefore(a: Workload, b: Workload): boolean {
     const rise = this.priority(a) - this.priority(b)
     return rise !== 0 ? rise > 0 : a.seq < b.seq
@@ -24,6 +30,11 @@ export class LeafOrder {
 
   priority(workload: Workload): number {
     return (this.classes.get(workload.class)?.priority ?? 0) + this.aged(workload)
+  }
+
+  /** The same order at another time. */
+  then(at: EpochMs): LeafOrder {
+    return new LeafOrder(this.classes, at)
   }
 
   /** How much higher it counts because it has waited. */

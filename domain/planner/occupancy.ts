@@ -128,7 +128,7 @@ export const standInLine = (cell: Cell, workload: Workload): void => {
 
 /** What workloads have in common that stand in one line of their queue. */
 export const lineKeyOf = ({ kueue }: Cell, workload: Workload): string | number =>
-  kueue === null ? workload.shape.index : kueue.asks.likenessOf(workload)
+  kueue === null ? workload.shape.index : kueue.lineKeyOf(workload)
 
 /** It waits no more, and nothing is kept for it. */
 export const leaveQueue = (cell: Cell, workload: Workload): void => {
@@ -236,6 +236,7 @@ export const dropPlace = (cell: Cell, workload: Workload): void => {
 /** What a node's health makes of the books. */
 export const healthChanged = (cell: Cell, node: number): void => {
   cell.kueue?.rest.fleetChanged()
+  cell.kueue?.held.refresh(node)
   const { books } = cell
   if (books === null) return
   books.refresh(node, cell.now)
@@ -279,7 +280,11 @@ const gather = (cell: Cell, parts: Run['parts']): void => {
 
 /** A device that is not ready counts only while somebody holds it. */
 const refresh = (cell: Cell, parts: ReadonlyArray<PlacementPart>): void => {
-  const { books } = cell
-  if (books === null) return
-  for (const { node } of parts) if (books.schedulable.isImpaired(node)) books.refresh(node, cell.now)
+  const { books, kueue } = cell
+  const schedulable = books?.schedulable ?? kueue?.held.schedulable
+  for (const { node } of parts) {
+    if (schedulable?.isImpaired(node) !== true) continue
+    books?.refresh(node, cell.now)
+    kueue?.held.refresh(node)
+  }
 }

@@ -75,8 +75,10 @@ const holds = <K extends ExceptionPolicy['allows']['kind']>(
   exception.allows.kind === kind && !isPast(exception.expires, at) && isSubject(policy, exception, workload)
 
 /** A date begins at midnight UTC; null: never. */
-export const isPast = (day: string | null, at: EpochMs): boolean =>
-  day !== null && at >= Math.floor(Date.parse(day) / msPerDay) * msPerDay
+export const isPast = (day: string | null, at: EpochMs): boolean => day !== null && at >= endOfGrant(day)
+
+/** When what expires on that date ends. */
+export const endOfGrant = (day: string): number => Math.floor(Date.parse(day) / msPerDay) * msPerDay
 
 const isSubject = (
   policy: AllocationPolicy,

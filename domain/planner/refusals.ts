@@ -8,21 +8,26 @@ export class Refusals {
   private rule = 'spec.contract.minRuntimeMax'
   private undrilledCount = 0
   private limitedCount = 0
-  private retryAt: EpochMs | null = null
+  /** Of the limit that is to be had again first. */
+  private limit = ''
+  private retryAt = Infinity
   private protectedCount = 0
 
   until(at: number, rule: string): void {
     this.protectedCount++
-    if (at >= this.protectedUntil) return
+    if (at > this.protectedUntil || (at === this.protectedUntil && rule >= this.rule)) return
     this.protectedUntil = at
     this.rule = rule
   }
   undrilled(): void {
     this.undrilledCount++
   }
-  limited(retryAt: EpochMs | null): void {
+  limited(rule: string, retryAt: EpochMs | null): void {
     this.limitedCount++
-    if (retryAt !== null && (this.retryAt === null || retryAt < this.retryAt)) this.retryAt = retryAt
+    const at = retryAt ?? Infinity
+    if (this.limit !== '' && (at > this.retryAt || (at === this.retryAt && rule >= this.limit))) return
+    this.retryAt = at
+    this.limit = rule
   }
 
   block(): Block | null {
@@ -38,8 +43,8 @@ export class Refusals {
     if (this.limitedCount > 0)
       return {
         code: 'PreemptionRateLimited',
-        rule: 'spec.limits.preemptionsPerTeamHour',
-        compared: { limitedAttempts: this.limitedCount, ...(this.retryAt !== null && { retryAtMs: this.retryAt }) },
+        rule: this.limit,
+        compared: { limitedAttempts: this.limitedCount, ...(this.retryAt < Infinity && { retryAtMs: this.retryAt }) },
       }
     if (this.undrilledCount > 0)
       return {

@@ -233,7 +233,7 @@ export class TakingBack {
     if (protection !== null) return false
     if (poolFrom(this.cell, this.policy, victim, forWhom) >= 0) return false
     if (this.allowance.leftOfTeam(victim.team) > 0) return true
-    refused.limited(this.allowance.teamRetryAt(victim.team))
+    refused.limited('spec.limits.preemptionsPerTeamHour', this.allowance.teamRetryAt(victim.team))
     // Whoever only shrinks is not evicted.
     return victim.terms.elasticity !== null
   }

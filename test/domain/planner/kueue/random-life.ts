@@ -5,7 +5,8 @@ import type { CellDecision, CellInput, NodeHealth } from '../../../../domain/pla
 import type { CommandVerb } from '../../../../domain/planner/command.ts'
 import { startCommandOf } from '../../../../domain/planner/workload.ts'
 import type { AllocationPolicy, QueuePolicy } from '../../../../domain/policy/allocation-policy.ts'
-import { defaultContract, defaultLimits } from '../../../../domain/policy/contract-policy.ts'
+import { defaultClass } from '../../../../domain/policy/budget-policy.ts'
+import { defaultContract, defaultHeadroom, defaultLimits } from '../../../../domain/policy/contract-policy.ts'
 import { borrowPolicies, reclaimPolicies, withinQueuePolicies } from '../../../../domain/policy/quota-policy.ts'
 import { unstatedTerms } from '../../../../domain/workload/terms.ts'
 import { requestOf } from '../../../support/arbitrary-fleet.ts'
@@ -115,6 +116,7 @@ export class RandomLife {
         team: this.one(['t0', 't1']),
         terms: {
           ...unstatedTerms,
+          submitter: this.one(['u', 'v']),
           elasticity: elastic ? { maxReplicas: replicas, minReplicas: 1, resizeCostMs: 0 as never } : null,
           preemption: {
             ...unstatedTerms.preemption,
@@ -176,7 +178,7 @@ export class RandomLife {
         contract: { ...defaultContract, drillRequired: this.below(3) === 0 },
         limits: {
           ...defaultLimits,
-          holdMs: this.one([10, 900_000]) as never,
+          holdMs: this.one([1, 3]) as never,
           evictionsPerMinute: this.one([null, 3]),
           preemptionsPerTeamHour: this.one([null, 2, 20]),
           promotionAfter: this.one([null, 1, 3]),
@@ -185,23 +187,57 @@ export class RandomLife {
           fairSharing: fair ? ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'] : null,
           loops: this.below(4) === 0 ? 'compatible' : 'safe',
         },
+        ...(this.below(2) === 0 && this.safeguards()),
       },
     )
   }
 
+  /** What is held against a start beside quota, each now and then. */
+  private safeguards(): Partial<AllocationPolicy> {
+    const rarely = () => this.below(3) === 0
+    const members = ['a', 'b']
+    const capMilli = rarely() ? 3000 : null
+    const { budgets } = budgetPolicy({ a: 1, b: 1 })
+    const tree = budgets!.tree.map((node) => (node.name === 'a' ? { ...node, capMilli } : node))
+    const reservation = { budget: 'b', devices: 1, expires: '1970-01-01', justification: 'j', name: 'r', owner: 'o' }
+    return {
+      budgets: { ...budgets!, tree, turnMs: this.one([0, 0, 5]) as never },
+      ...(rarely() && {
+        caps: {
+          perPersonMilli: this.one([null, 2000]),
+          perTeamMilli: this.one([null, 3000]),
+          teams: rarely() ? { t0: 4000 } : {},
+        },
+      }),
+      ...(rarely() && {
+        classes: [
+          { ...defaultClass('low'), priority: -1, agingMs: this.one([null, 7]) as never },
+          { ...defaultClass('middle'), agingMs: this.one([null, 11]) as never },
+          { ...defaultClass('high'), priority: 1, reserveDevices: this.below(2) },
+        ],
+      }),
+      ...(rarely() && { headroom: { ...defaultHeadroom, lent: this.below(2) === 0, percent: 20 } }),
+      ...(rarely() && {
+        protectedPools: [{ budgets: [this.one(members)], name: 'pool', nodes: ['node-0', 'node-1'] }],
+      }),
+      ...(rarely() && { reservations: [{ ...reservation, expires: this.one(['1970-01-01', '1970-01-02']) }] }),
+    }
+  }
+
   private queue(name: string, fair: boolean): QueuePolicy {
-    const reclaim = this.one(reclaimPolicies)
+    const reclaim = this.one([...reclaimPolicies, 'any' as const, 'any' as const])
     const bare = this.below(8) === 0
     return {
       name,
       ordering: this.one(['fifo', 'greedy']),
+      ...(this.below(2) === 0 && { budget: this.one(['a', 'b']) }),
       ...(this.below(6) > 0 && { cohort: this.one(['top', 'left', 'right']) }),
       ...(!bare && { quotas: this.below(2) === 0 ? [this.quota('x')] : [this.quota('x'), this.quota('y')] }),
       preemption: {
         borrowPriorityMax: null,
         borrowWithinCohort: fair || reclaim === 'never' ? 'never' : this.one(borrowPolicies),
         reclaimWithinCohort: reclaim,
-        withinQueue: this.one(withinQueuePolicies),
+        withinQueue: this.one([...withinQueuePolicies, 'lowerPriority' as const, 'lowerPriority' as const]),
       },
     }
   }

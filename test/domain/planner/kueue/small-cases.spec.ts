@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { requestOf } from '../../../support/arbitrary-fleet.ts'
 import { devices, kueuePolicy, lifeOf, queue } from './kueue-life.ts'
 
 const own = { withinQueue: 'lowerPriority' } as const
@@ -115,5 +116,30 @@ describe('quota in the planner', () => {
     life.at(50).submit('high', 1, { queue: 'a', class: 'high' })
     life.tick()
     expect(life.running).toEqual(['high'])
+  })
+
+  it('should keep what is free of a device for whom the rest of it is made free', () => {
+    const life = lifeOf(kueuePolicy([queue('a', 3, own), queue('b', 1)]), 2)
+    life.submit('low', 1, { queue: 'a', class: 'low', request: requestOf({ milli: 500 }) })
+    life.tick()
+    life.at(1).submit('high', 2, { queue: 'a', class: 'high' })
+    life.submit('half', 1, { queue: 'b', class: 'middle', request: requestOf({ milli: 500 }) })
+    life.tick()
+    expect(life.running).toEqual(['high'])
+    expect(life.reason('half')).toBe('WaitingForCapacity')
+  })
+
+  it('should start on another accelerator whose place on the first another queue took at that instant', () => {
+    const quota = (accelerator: string, nominal: number) => ({ ...devices(nominal), accelerator })
+    const policy = kueuePolicy([
+      { name: 'a', ordering: 'greedy', quotas: [quota('x', 1), quota('y', 2)] },
+      { name: 'b', ordering: 'greedy', quotas: [quota('y', 4)] },
+    ])
+    const life = lifeOf(policy, 0).nodes(1, 4, 'y').nodes(1, 1, 'x')
+    const elasticity = { minReplicas: 1, maxReplicas: 2, resizeCostMs: 0 as never }
+    life.submit('other', 2, { queue: 'a', class: 'low', terms: { elasticity } })
+    life.submit('whole', 4, { queue: 'b', class: 'high' })
+    life.tell({ type: 'Ticked', at: 0 as never, data: {} })
+    expect(life.running).toEqual(['other', 'whole'])
   })
 })

@@ -4,7 +4,9 @@ import { fork, takeSnapshot } from '../../../../domain/planner/cell-snapshot.ts'
 import type { CellDecision, CellInput } from '../../../../domain/planner/cell-event.ts'
 import { decide, type CellRejection } from '../../../../domain/planner/decide.ts'
 import { evolve } from '../../../../domain/planner/evolve.ts'
+import { heldMilli } from '../../../../domain/planner/tallies.ts'
 import type { Workload } from '../../../../domain/planner/workload.ts'
+import { capsOf, type AllocationPolicy } from '../../../../domain/policy/allocation-policy.ts'
 import { quotaNodesOf } from '../../../../domain/policy/quota-nodes.ts'
 import { QuotaTree } from '../../../../domain/quota/quota-tree.ts'
 
@@ -64,6 +66,7 @@ export class WatchedCell {
       if (type === 'PlaceReleased') counts.released++
     }
     if (kueue === null || policy === null) return
+    this.checkCaps(input, decisions, policy)
     const running = new QuotaTree(quotaNodesOf(policy))
     const all = new QuotaTree(quotaNodesOf(policy))
     const add = (workload: Workload, parts: NonNullable<Workload['run']>['parts'], runs: boolean) => {
@@ -81,6 +84,22 @@ export class WatchedCell {
       const queue = kueue.nodeOf(workload.queue)
       for (const [one] of kueue.usageOf(workload, workload.run!.parts))
         if (running.available(queue, one) < 0) fail(input, `${workload.id} has quota that is not there`)
+    }
+  }
+
+  /** Whoever starts leaves its team and its person within their caps. */
+  private checkCaps(input: CellInput, decisions: ReadonlyArray<CellDecision>, policy: AllocationPolicy): void {
+    const { workloads } = this.cell
+    const heldBy = (is: (workload: Workload) => boolean) =>
+      [...workloads.values()].reduce((sum, one) => sum + (is(one) ? heldMilli(one.run?.parts ?? []) : 0), 0)
+    const { perPersonMilli, perTeamMilli, teams } = capsOf(policy)
+    for (const { type, data } of decisions) {
+      if (type !== 'WorkloadAdmitted') continue
+      const { team, terms } = workloads.get(data.workload)!
+      if (heldBy((one) => one.team === team) > (teams[team] ?? perTeamMilli ?? Infinity))
+        fail(input, `${team} holds more than its cap`)
+      if (heldBy((one) => one.terms.submitter === terms.submitter) > (perPersonMilli ?? Infinity))
+        fail(input, `${terms.submitter} holds more than the cap of a person`)
     }
   }
 }
