@@ -53,10 +53,7 @@ const aheadAmong = (lines: Iterable<Line>, isBefore: IsBefore, workload: Workloa
     if (before === 0) continue
     count += before
     isMixed ||= fronts.length > 0
-    for (let i = 0, one = line.first; i < Math.min(before, namedMax) && one !== null; i++) {
-      fronts.push(one)
-      one = line.atOrAfter(one.slot + 1)
-    }
+    line.gather(fronts, Math.min(before, namedMax))
   }
   if (!isMixed) return { count, first: fronts }
   fronts.sort((a, b) => (isBefore(a, b) ? -1 : 1))

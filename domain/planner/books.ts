@@ -9,6 +9,7 @@ import type { BudgetPolicy } from '../policy/budget-policy.ts'
 import { UnitTable } from '../policy/unit-table.ts'
 import { Allowances } from './allowances.ts'
 import { fromUntold, toUntold, watchOf, type BooksSnapshot, type Untold } from './books-snapshot.ts'
+import { LeafCrowds } from './leaf-crowds.ts'
 import { LineSet } from './line-set.ts'
 import { QuotaBook } from './quota-book.ts'
 import {
@@ -53,6 +54,7 @@ export class Books {
   readonly running = new Map<number, Set<Workload>>()
   /** By the person's node; none without lines. */
   readonly lines = new Map<number, LineSet>()
+  readonly crowds = new LeafCrowds()
   /** What the ledger did that no event has told yet. */
   readonly untold: Untold[]
   /** Workloads that an exception of the policy names. */
@@ -153,6 +155,7 @@ export class Books {
     if (account === null || workload.line === null) return
     this.advance(at)
     const lines = this.lines.get(account.node)!
+    this.crowds.count(this.ledger.parent(account.node), account.node, workload.line.kinds, -1)
     lines.remove(workload)
     if (lines.size === 0) this.lines.delete(account.node)
     this.demand(workload, false)
@@ -328,7 +331,8 @@ export class Books {
   private line(workload: Workload, node: number): void {
     let lines = this.lines.get(node)
     if (lines === undefined) this.lines.set(node, (lines = new LineSet()))
-    lines.add(workload, this.lineKeyOf(workload))
+    const { kinds } = lines.add(workload, this.lineKeyOf(workload))
+    this.crowds.count(this.ledger.parent(node), node, kinds, 1)
   }
 
   private personOf(workload: Workload, path: string): number {

@@ -44,6 +44,8 @@ export const groundsOf = (cell: Cell, workload: Workload): Grounds | null => {
   const { books, kueue, policy } = cell
   if (kueue !== null) return kueueGrounds(kueue, workload)
   if (books === null || policy === null || workload.account === null || workload.hold === null) return null
+  // Most of what waits: others go first, and that is told beside.
+  if (workload.hold.code === 'BehindInQueue') return noGrounds
   books.advance(cell.now)
   return new GroundsNow(cell, books, policy, workload).of(workload.hold.code)
 }

@@ -5,8 +5,6 @@ import type { Workload } from './workload.ts'
 /** What waits, by what is asked for and what makes a difference to whether it may start. */
 export class LineSet {
   private readonly byKey = new Map<string | number, Line>()
-  /** Members of each of `kindsOfStart`, where those of a line have their class in common. */
-  private readonly counts = new Map<string, number>()
 
   get size(): number {
     return this.byKey.size
@@ -24,28 +22,13 @@ export class LineSet {
       this.byKey.set(key, line)
     }
     line.add(workload)
-    this.count(line, 1)
     return line
   }
 
   remove(workload: Workload): void {
     const line = workload.line!
     line.remove(workload)
-    this.count(line, -1)
     if (line.size === 0) this.byKey.delete(line.key)
-  }
-
-  /** How many of its members are of that kind. */
-  sizeOf(kind: string): number {
-    return this.counts.get(kind) ?? 0
-  }
-
-  private count({ kinds }: Line, by: 1 | -1): void {
-    for (const kind of kinds) {
-      const count = (this.counts.get(kind) ?? 0) + by
-      if (count === 0) this.counts.delete(kind)
-      else this.counts.set(kind, count)
-    }
   }
 }
 

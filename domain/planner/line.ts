@@ -68,6 +68,17 @@ export class Line {
     return null
   }
 
+  /** Adds the first so many members to a list. */
+  gather(into: Workload[], count: number): void {
+    const { begin, members } = this
+    for (let i = begin, left = count; left > 0 && i < members.length; i++) {
+      const member = members[i]
+      if (member == null) continue
+      into.push(member)
+      left--
+    }
+  }
+
   /** How many members stand before one of them. */
   countBefore({ slot }: Workload): number {
     return this.countUpTo(slot)

@@ -90,10 +90,7 @@ const aheadOfKind = (books: Books, workload: Workload, kind: string): number => 
     if (line === ownLine) own += line.countBefore(workload)
     else if (line.kinds.includes(kind)) own += line.countWhile(({ seq }) => seq < workload.seq)
   }
-  let all = own
-  for (const person of books.ledger.children(books.ledger.parent(node)))
-    if (person !== node) all += Math.min(own, books.lines.get(person)?.sizeOf(kind) ?? 0)
-  return all
+  return own + books.crowds.beside(books.ledger.parent(node), node, kind, own)
 }
 
 const longMs = 6 * 3_600_000

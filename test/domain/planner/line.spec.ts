@@ -76,6 +76,9 @@ describe('a line', () => {
           const from = members[Math.floor(members.length / 2)]
           if (from === undefined) return
           expect(line.atOrAfter(from.slot)).toBe(from)
+          const gathered: Workload[] = []
+          line.gather(gathered, 3)
+          expect(gathered.map(({ seq }) => seq)).toEqual(members.slice(0, 3).map(({ seq }) => seq))
           expect(line.countBefore(from)).toBe(members.indexOf(from))
           expect(line.countWhile(({ seq }) => seq < from.seq)).toBe(members.indexOf(from))
           expect(line.atOrAfter(from.slot + 1)).toBe(members[members.indexOf(from) + 1] ?? null)
