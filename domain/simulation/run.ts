@@ -79,7 +79,7 @@ const submitted = (job: TraceJob, at: number): WorkloadSubmitted => ({
     queue: job.queue,
     request: job.request,
     team: job.team,
-    terms: unstatedTerms,
+    terms: job.terms ?? unstatedTerms,
     workload: job.id,
   },
 })

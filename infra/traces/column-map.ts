@@ -19,6 +19,11 @@ export const jobFields = [
   'queue',
   'team',
   'estimate',
+  'submitter',
+  'budget',
+  'preemptible',
+  'checkpoint',
+  'minRuntime',
 ] as const
 export type JobField = (typeof jobFields)[number]
 

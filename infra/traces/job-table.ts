@@ -4,7 +4,7 @@ import { shown } from '../../domain/kernel/wording.ts'
 import type { CpuMilli, DurationMs, EpochMs, GpuMilli, Mebibytes } from '../../domain/kernel/units.ts'
 import { wholeGpu } from '../../domain/kernel/units.ts'
 import type { RecordedRun } from '../../domain/simulation/recorded-run.ts'
-import type { TraceJob } from '../../domain/simulation/trace-job.ts'
+import type { StatedTerms, TraceJob } from '../../domain/simulation/trace-job.ts'
 import { requestDevicesMax, requestModelsMax, type Span } from '../../domain/workload/request.ts'
 import type { JobField } from './column-map.ts'
 import type { FaultList } from './fault-list.ts'
@@ -70,7 +70,14 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     queue: field('queue'),
     team: field('team'),
     estimate: field('estimate'),
+    submitter: field('submitter'),
+    budget: field('budget'),
+    preemptible: field('preemptible'),
+    checkpoint: field('checkpoint'),
+    minRuntime: field('minRuntime'),
   }
+  const { budget, checkpoint, minRuntime, preemptible, submitter } = column
+  const statesTerms = [budget, checkpoint, minRuntime, preemptible, submitter].some((at) => at !== undefined)
 
   // The row at hand. Plain variables: this runs once per cell of a million rows.
   let cells: ReadonlyArray<string> = []
@@ -133,6 +140,30 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
     if (set.length > requestModelsMax) refuse(at, `has ${set.length} models`, `the most is ${requestModelsMax}`)
     specs.set(cell, set)
     return set
+  }
+
+  const yesOrNo = (at: Column | undefined): boolean | null => {
+    if (at === undefined) return null
+    const cell = cells[at.index]!
+    if (/^(true|yes|1)$/i.test(cell)) return true
+    if (cell !== '' && !/^(false|no|0)$/i.test(cell))
+      refuse(at, `${shown(cell)} is neither yes nor no`, 'write yes or no')
+    return cell === '' ? null : false
+  }
+  const named = (at: Column | undefined): string | null => {
+    const name = text(at, '')
+    return name === '' ? null : name
+  }
+  const terms = (): StatedTerms => {
+    const checkpointIntervalMs = amount(checkpoint, durationMax, shape.unitMs, null)
+    if (checkpointIntervalMs === 0) refuse(checkpoint!, 'is 0', 'leave it empty where no checkpoint is made')
+    return {
+      budget: named(budget),
+      checkpointIntervalMs: checkpointIntervalMs as DurationMs | null,
+      minRuntimeMs: amount(minRuntime, durationMax, shape.unitMs, null) as DurationMs | null,
+      preemptible: yesOrNo(preemptible),
+      submitter: named(submitter),
+    }
   }
 
   const newId = (): string => {
@@ -207,6 +238,7 @@ export const jobTable = (shape: JobTableShape, faults: FaultList): JobTable => {
         models: models(column.models),
         span: shape.span,
       },
+      ...(statesTerms && { stated: terms() }),
     }
     const scheduledAt = amount(shape.scheduled, instantMsMax, shape.unitMs, null) as EpochMs | null
     const phase = text(shape.phase, '')

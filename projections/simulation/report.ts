@@ -55,6 +55,9 @@ interface SimulatedJob {
   readonly request: PlacementRequest
   readonly submitAt: number
   startAt: number | null
+  /** When what runs now began; it may have run before. */
+  ranFrom: number
+  ranMs: number
   endAt: number | null
   refused: boolean
 }
@@ -72,11 +75,23 @@ export class SimulationLedger {
     if (input.type === 'WorkloadSubmitted') {
       const { class: kind, queue, request, workload: id } = input.data
       const fixed = { id, kind, queue, request, submitAt: input.at }
-      this.jobs.set(id, { ...fixed, startAt: null, endAt: null, refused: false })
+      this.jobs.set(id, { ...fixed, startAt: null, ranFrom: 0, ranMs: 0, endAt: null, refused: false })
     }
-    if (input.type === 'AttemptEnded') this.jobs.get(input.data.workload)!.endAt = input.at
+    if (input.type === 'AttemptEnded') {
+      const job = this.jobs.get(input.data.workload)!
+      job.endAt = input.at
+      job.ranMs += input.at - job.ranFrom
+    }
     for (const { type, at, data } of decisions) {
-      if (type === 'WorkloadAdmitted') this.jobs.get(data.workload)!.startAt ??= at
+      if (type === 'WorkloadAdmitted') {
+        const job = this.jobs.get(data.workload)!
+        job.startAt ??= at
+        job.ranFrom = at
+      }
+      if (type === 'AttemptStopped') {
+        const job = this.jobs.get(data.workload)!
+        job.ranMs += at - job.ranFrom
+      }
       if (type === 'WorkloadRefused') this.jobs.get(data.workload)!.refused = true
     }
     if (input.type === 'Ticked') this.afterPass(input.at, cell)
@@ -209,7 +224,7 @@ const meansS = (jobs: ReadonlyArray<SimulatedJob>, keyOf: (job: SimulatedJob) =>
 
 const usedMilliMs = (ended: ReadonlyArray<SimulatedJob>): bigint => {
   let used = 0n
-  for (const { request, startAt, endAt } of ended) used += BigInt(requestedMilli(request)) * BigInt(endAt! - startAt!)
+  for (const { request, ranMs } of ended) used += BigInt(requestedMilli(request)) * BigInt(ranMs)
   return used
 }
 

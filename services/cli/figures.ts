@@ -53,7 +53,7 @@ const members = (value: Exclude<Json, string | number | boolean | null>): Readon
       })
     : Object.entries(value as JsonObject)
 
-const said = (value: Json): string =>
+export const said = (value: Json): string =>
   typeof value === 'number' ? value.toLocaleString('en-US', { maximumFractionDigits: 4 }) : textOf(value)
 
 const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -1,12 +1,13 @@
 import { either as E } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
+import { decoding } from '../../domain/kernel/document.ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
+import { duration } from '../../domain/kernel/quantity.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { NodeRegistered } from '../../domain/planner/cell-event.ts'
 import { decodePolicy, defaultPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import {
   orderings,
-  sharingOf,
   strategies,
   type AllocationPolicy,
   type Ordering,
@@ -15,9 +16,8 @@ import {
 import type { EventLog } from '../../domain/ports/event-log.ts'
 import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
 import { loadTo, mixOf } from '../../domain/simulation/load.ts'
-import type { TraceJob } from '../../domain/simulation/trace-job.ts'
-import { unstatedTerms } from '../../domain/workload/terms.ts'
-import { wholeGpu } from '../../domain/kernel/units.ts'
+import { wholeGpu, type DurationMs } from '../../domain/kernel/units.ts'
+import { declaring, type TraceJob, type UsualTerms } from '../../domain/simulation/trace-job.ts'
 import { readNodeList } from '../../infra/traces/node-list.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { readDocumentFile } from '../../infra/yaml/document.ts'
@@ -25,9 +25,10 @@ import { keepSnapshot } from '../decide/fold.ts'
 import { durationText } from '../../projections/explain/wording.ts'
 import type { RunFault } from '../decide/run.ts'
 import { simulate, type Scenario, type Simulated } from '../decide/simulate.ts'
-import { counted } from './counted.ts'
+import { printCompared, type ComparedRun } from './simulate-compared.ts'
+import { noteUntold, untoldOf, type Untold } from './simulate-untold.ts'
 import { exitCodes, logUnavailable, VerbFailed } from './exit.ts'
-import { figureColumns, figures } from './figures.ts'
+import { figureColumns, figures, said } from './figures.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { withClaimedLog } from './opened-log.ts'
 import { loadViews } from './load-views.ts'
@@ -50,7 +51,10 @@ interface SimulateFlags extends TraceFlags {
   readonly nodeList?: string
   readonly ordering?: string
   readonly placement?: string
-  readonly policy?: string
+  readonly policy: ReadonlyArray<string>
+  readonly preemptible?: true
+  readonly checkpoint?: string
+  readonly minRuntime?: string
   readonly staticFill?: true
   readonly loadTo?: string
   readonly seed?: string
@@ -68,7 +72,15 @@ export const registerSimulate: Register = (program, context) => {
     .option('--node-list <file>', 'fleet: CSV with sn, cpu_milli, memory_mib, gpu, model')
     .option('--ordering <ordering>', `${orderings.join(', ')} (default: the policy's, else the configuration's)`)
     .option('--placement <strategy>', `${strategies.join(', ')} (default: likewise)`)
-    .option('--policy <file>', 'AllocationPolicy document (default: one queue for each that the trace names)')
+    .option(
+      '--policy <file>',
+      'AllocationPolicy document (default: one queue for each that the trace names); several: one run for each, side by side',
+      (file: string, before: ReadonlyArray<string>) => [...before, file],
+      [],
+    )
+    .option('--preemptible', 'jobs of which the trace does not say may be evicted (default: may not)')
+    .option('--checkpoint <duration>', 'what they go on from is as old as that at most (default: they begin anew)')
+    .option('--min-runtime <duration>', 'for so long they are not evicted (default: 0s)')
     .option('--static-fill', 'all jobs at once in file order, times ignored, nothing leaves')
     .option('--load-to <x>', 'with --static-fill: shuffle, and go on until x times the fleet is requested')
     .option('--seed <s>', 'for --load-to and for random placement (default: 0)')
@@ -81,14 +93,20 @@ export const registerSimulate: Register = (program, context) => {
     )
     .action(
       verb(context, async (session, file: string, flags: SimulateFlags) => {
-        const scenario = await scenarioFrom(session, file, flags)
-        await printSimulated(session, await runScenario(session, scenario, flags.views), untoldOf(scenario))
+        const scenarios = await scenariosFrom(session, file, flags)
+        const [scenario] = scenarios
+        if (scenarios.length > 1) await printCompared(session, await runEach(session, scenarios), untoldOf(scenario!))
+        else await printSimulated(session, await runScenario(session, scenario!, flags.views), untoldOf(scenario!))
         return exitCodes.done
       }),
     )
 }
 
-const scenarioFrom = async (session: Session, file: string, flags: SimulateFlags): Promise<Scenario> => {
+const scenariosFrom = async (
+  session: Session,
+  file: string,
+  flags: SimulateFlags,
+): Promise<ReadonlyArray<Scenario>> => {
   const faults: Fault[] = []
   const count = numberBetween('--nodes', flags.nodes, 1, 100_000, faults)
   const each = numberBetween('--gpus-per-node', flags.gpusPerNode, 0, 1_024, faults) ?? 8
@@ -97,6 +115,7 @@ const scenarioFrom = async (session: Session, file: string, flags: SimulateFlags
   const ordering = oneOf('--ordering', flags.ordering, orderings, faults)
   const placement = oneOf('--placement', flags.placement, strategies, faults)
   const fill = flags.staticFill === true
+  const usual = usualTerms(flags, faults)
   if ((flags.nodes === undefined) === (flags.nodeList === undefined)) {
     const reason = flags.nodes === undefined ? 'no fleet is given' : 'two fleets are given'
     faults.push({ path: '--nodes', reason, mend: 'give either --nodes N or --node-list FILE' })
@@ -105,16 +124,46 @@ const scenarioFrom = async (session: Session, file: string, flags: SimulateFlags
     faults.push({ path: '--gpus-per-node', reason: 'the list says how many', mend: 'leave it out, or use --nodes' })
   if (flags.loadTo !== undefined && !fill)
     faults.push({ path: '--load-to', reason: 'needs a fill', mend: 'add --static-fill' })
+  if (flags.policy.length > 1 && session.origins.data === '--data')
+    faults.push({ path: '--data', reason: 'keeps the log of one run', mend: 'leave it out, or give one --policy' })
   const trace = await traceFrom(file, flags, faults)
-  const jobs = flags.gpuJobsOnly === true ? trace.jobs.filter(({ request }) => request.devices > 0) : trace.jobs
+  const wanted = flags.gpuJobsOnly === true ? trace.jobs.filter(({ request }) => request.devices > 0) : trace.jobs
+  const jobs = usual === null ? wanted.map(stated) : wanted.map((job) => declaring(job, usual))
   if (!fill && jobs.some((job) => job.submitAt === null || job.runMs === null))
     refuseFlags([{ path: file, reason: 'has no times', mend: 'add --static-fill, or give a trace with times' }])
   const nodes = flags.nodeList === undefined ? equalNodes(count!, each) : await nodesFrom(flags.nodeList)
   const installed = nodes.reduce((sum, { devices }) => sum + devices * wholeGpu, 0)
-  const stated = await statedPolicy(session, flags.policy, jobs)
-  const policy = withFlags(stated, ordering, placement, seed, fill ? jobs : null)
-  return { jobs: load === undefined ? jobs : loadTo(jobs, load * installed, seed ?? 0), nodes, policy, fill }
+  const files = flags.policy.length === 0 ? [undefined] : flags.policy
+  const policies: AllocationPolicy[] = []
+  for (const each of files)
+    policies.push(withFlags(await statedPolicy(session, each, jobs), ordering, placement, seed, fill ? jobs : null))
+  const programsOf = policies.find(({ budgets }) => budgets !== undefined)
+  const loaded = load === undefined ? jobs : loadTo(jobs, load * installed, seed ?? 0)
+  return policies.map((policy) => ({ jobs: loaded, nodes, policy, fill, ...(programsOf && { programsOf }) }))
 }
+
+/** What is said of jobs of which the trace does not say; null: nothing is. */
+const usualTerms = (flags: SimulateFlags, faults: Fault[]): UsualTerms | null => {
+  const { checkpoint, minRuntime, preemptible } = flags
+  const usual = {
+    checkpointIntervalMs: durationFrom('--checkpoint', checkpoint, 1, faults),
+    minRuntimeMs: durationFrom('--min-runtime', minRuntime, 0, faults),
+    preemptible: preemptible ?? null,
+  }
+  return Object.values(usual).every((value) => value === null) ? null : usual
+}
+
+const durationFrom = (flag: string, text: string | undefined, minMs: number, faults: Fault[]): DurationMs | null => {
+  if (text === undefined) return null
+  const read = decoding(duration(minMs))(text)
+  if (E.isRight(read)) return read.right
+  faults.push(...read.left.map(({ mend, reason }) => ({ path: flag, reason, mend })))
+  return null
+}
+
+const nothingUsual: UsualTerms = { checkpointIntervalMs: null, minRuntimeMs: null, preemptible: null }
+/** Left as it is where the trace has no column for what a job declares. */
+const stated = (job: TraceJob): TraceJob => (job.stated === undefined ? job : declaring(job, nothingUsual))
 
 const nodesFrom = async (file: string): Promise<ReadonlyArray<NodeRegistered['data']>> => {
   const read = await readNodeList(file)
@@ -178,6 +227,21 @@ const runScenario = async (session: Session, scenario: Scenario, views: boolean)
         return simulated
       })
 
+/** One after another, each in memory. */
+const runEach = async (session: Session, scenarios: ReadonlyArray<Scenario>): Promise<ReadonlyArray<ComparedRun>> => {
+  const runs: ComparedRun[] = []
+  for (const scenario of scenarios) {
+    const { name } = scenario.policy
+    const before = runs.filter(({ policy }) => policy === name || policy.startsWith(`${name} (`)).length
+    const { decisions, events, logDigest, report, shared, wallMs } = await timed(() =>
+      runOn(session, memoryEventLog(), scenario),
+    )
+    const policy = before === 0 ? name : `${name} (${before + 1})`
+    runs.push({ policy, report, shared, decisions, events, wallMs, logDigest })
+  }
+  return runs
+}
+
 export const runOn = async (session: Session, log: EventLog, scenario: Scenario): Promise<Simulated> => {
   const progress = session.progress('jobs', scenario.jobs.length)
   try {
@@ -214,31 +278,12 @@ const runFailed = (fault: RunFault): VerbFailed => {
   }
 }
 
-/** What budgets ask about and no trace tells. Null: the policy does not share by budgets. */
-const untoldOf = ({ jobs, policy }: Scenario) => {
-  if (sharingOf(policy) !== 'budgets') return null
-  const led = new Set(policy.queues.flatMap(({ budget, name }) => (budget === undefined ? [] : [name])))
-  const one = `all ${counted(jobs.length, 'job')} count as one person, \`${unstatedTerms.submitter}\`,`
-  return {
-    onePerson: `${one} and none may be evicted: caps per person and taking back mean nothing here`,
-    misconfigured: jobs.filter(({ queue }) => !led.has(queue)).length,
-  }
-}
-
-type Untold = ReturnType<typeof untoldOf>
-
-const noteUntold = (session: Session, { misconfigured, onePerson }: NonNullable<Untold>): void => {
-  session.note(`${onePerson}.`)
-  if (misconfigured === 0) return
-  const are = `${counted(misconfigured, 'job')} ${misconfigured === 1 ? 'is' : 'are'}`
-  session.note(`${are} Misconfigured: the queue leads to no budget; add \`budget\` to it in the policy.`)
-}
-
 const printSimulated = async (session: Session, simulated: Timed, untold: Untold): Promise<void> => {
-  const { report, decisions, events, wallMs, logDigest, cell } = simulated
-  if (untold !== null) noteUntold(session, untold)
+  const { report, shared, decisions, events, wallMs, logDigest, cell } = simulated
+  noteUntold(session, untold)
   if (report.waiting !== null) noteWhatWaits(session, cell)
-  const all: JsonObject = { ...(report as unknown as JsonObject), ...untold, decisions, events, wallMs, logDigest }
+  const figuresOfAll = { ...report, ...shared } as unknown as JsonObject
+  const all: JsonObject = { ...figuresOfAll, ...untold, decisions, events, wallMs, logDigest }
   if (session.style.format === 'csv') return session.printRows(figures(all), figureColumns)
   if (session.style.format !== 'table') return session.printObject(all)
   // A person has read who counts as one.
@@ -269,17 +314,5 @@ const noteWhatWaits = (session: Session, { workloads }: Cell): void => {
 }
 
 /** For a person: only what has a meaning here, a line for each figure, numbers as one would say them. */
-const readable = (figures: JsonObject): ReadonlyArray<readonly [string, Json]> =>
-  Object.entries(figures).flatMap(([name, value]): ReadonlyArray<readonly [string, Json]> => {
-    if (value === null) return []
-    if (typeof value === 'object')
-      return Object.entries(value as JsonObject).map(([key, each]) => [`${name}.${key}`, rounded(each)] as const)
-    return [[name, rounded(value)]]
-  })
-
-const rounded = (value: Json): Json =>
-  typeof value === 'number' && !Number.isInteger(value)
-    ? value.toLocaleString('en-US', { maximumFractionDigits: 4 })
-    : typeof value === 'number'
-      ? value.toLocaleString('en-US')
-      : value
+const readable = (all: JsonObject): ReadonlyArray<readonly [string, Json]> =>
+  figures(all).flatMap(({ name, value }) => (value === null ? [] : [[name, said(value)] as const]))

@@ -5,8 +5,8 @@ import { cellEventVersions } from '../../domain/planner/cell-event.ts'
 import { parseLine } from '../../infra/chain/stored-event.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { simulate } from '../../services/decide/simulate.ts'
-import { defaultPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
+import { budgetPolicy } from '../support/budget-policy.ts'
 
 const page = (name: string) => readFileSync(`docs/${name}.md`, 'utf8')
 /** First cell of every row of the page's tables, and the row. */
@@ -36,10 +36,14 @@ describe('docs/log.md', () => {
 })
 
 it('docs/simulate.md should describe every figure', async () => {
-  const scenario = { jobs: [], nodes: equalNodes(1, 8), policy: defaultPolicy, fill: false }
+  const scenario = { jobs: [], nodes: equalNodes(1, 8), policy: budgetPolicy({ a: 1 }), fill: false }
   const done = await simulate(memoryEventLog(), 'cell', scenario, () => undefined)
   if (E.isLeft(done)) throw new Error(done.left.type)
   const described = rowsOf(page('simulate')).flatMap(({ first }) => names(first))
-  const printed = [...Object.keys(done.right.report), 'decisions', 'events', 'wallMs', 'logDigest']
+  const { report, shared } = done.right
+  const { programs, ...others } = shared!
+  const ofProgram = ['programs.NAME', ...Object.keys(programs['a']!)]
+  const ofRun = ['decisions', 'events', 'wallMs', 'logDigest']
+  const printed = [...Object.keys(report), ...ofProgram, ...Object.keys(others), ...ofRun]
   expect(described.toSorted()).toEqual(printed.toSorted())
 })

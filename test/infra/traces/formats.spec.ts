@@ -125,6 +125,34 @@ describe('swf', () => {
 })
 
 describe('csv', () => {
+  it('should read what a job declares, where there is a column for it', async () => {
+    const text =
+      'gpus,submitter,budget,preemptible,checkpoint,minRuntime\n1,ann,lab/vision,yes,30,60\n1,,,No,,\n1,,,,,\n'
+    const { jobs } = await read(text, { format: 'csv', timeUnit: 'm' })
+    const none = { budget: null, checkpointIntervalMs: null, minRuntimeMs: null, preemptible: null, submitter: null }
+    expect(jobs.map(({ stated }) => stated)).toEqual([
+      {
+        budget: 'lab/vision',
+        checkpointIntervalMs: 1_800_000,
+        minRuntimeMs: 3_600_000,
+        preemptible: true,
+        submitter: 'ann',
+      },
+      { ...none, preemptible: false },
+      none,
+    ])
+    expect((await read('gpus\n1\n', { format: 'csv' })).jobs[0]).not.toHaveProperty('stated')
+    const refused = readTrace(temporaryFile('gpus,preemptible,checkpoint\n1,maybe,0\n'), { format: 'csv' })
+    expect(await refused).toMatchObject({
+      left: {
+        faults: [
+          { path: 'checkpoint', line: 2, reason: 'is 0' },
+          { path: 'preemptible', line: 2, reason: '"maybe" is neither yes nor no' },
+        ],
+      },
+    })
+  })
+
   it('should read any table through a map', async () => {
     const { jobs } = await read('start,n,run_ms,qos,limit,id\n1500,2,250,gold,1000,x\n2000,0.25,1,,,x\n', {
       format: 'csv',
