@@ -12,12 +12,11 @@ import { dueDecisions } from './due.ts'
 import { EntitlementHold } from './entitlement-hold.ts'
 import type { Line } from './line.ts'
 import { Place } from './place.ts'
-import { preemptionDecisions } from './preemption.ts'
+import { preemptionDecisions, type Taking } from './preemption.ts'
 import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
 import { shapesBeyond, shapesWithin } from './shapes-within.ts'
 import { ShareBoard } from './share-board.ts'
 import { ShareWalk, type Turn } from './share-walk.ts'
-import type { Reclaim } from './taking-back.ts'
 import { heldMilli } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
@@ -74,7 +73,7 @@ export class BudgetPass extends ShareBoard {
   }
 
   /** What has changed since the place was decided on may be in the way now. */
-  private moveIn(workload: Workload, { parts }: Place): Block | null {
+  private moveIn(workload: Workload, { decision: { rule }, parts }: Place): Block | null {
     if (workload.account === null) return { code: 'Misconfigured', rule: 'spec.budgets.tree' }
     const placement = { parts, score: null, alternative: null }
     const capped = this.check.caps(workload)
@@ -83,7 +82,7 @@ export class BudgetPass extends ShareBoard {
     if ('code' in within) return within
     const firm = this.firmAt(workload, placement)
     if ('code' in firm) return firm
-    this.take(workload, placement, true, firm.limitAt)
+    this.take(workload, placement, rule, firm.limitAt)
     return null
   }
 
@@ -221,7 +220,7 @@ export class BudgetPass extends ShareBoard {
       hold?.retract(rate, endAt)
       return { code: 'WouldDelayReservation', rule: this.keeperRule }
     }
-    this.take(workload, placement, false, firm.limitAt)
+    this.take(workload, placement, null, firm.limitAt)
     return null
   }
 
@@ -230,7 +229,7 @@ export class BudgetPass extends ShareBoard {
     const walk = new ShareWalk(this.books, this.classes, this.at)
     for (const turn of this.turns) {
       const workload = this.firstWaiting(turn.line)
-      if (workload !== null && this.isShort(turn, workload) && this.taking.hasLevel(workload)) walk.put(turn, workload)
+      if (workload !== null && this.isShort(turn, workload) && this.taking.mayAsk(workload)) walk.put(turn, workload)
     }
     for (let turn = walk.next(); turn !== null; turn = walk.next()) walk.pass(turn, this.reclaim(turn))
   }
@@ -269,7 +268,7 @@ export class BudgetPass extends ShareBoard {
   }
 
   /** Those whose places were reserved before its own could still have them. */
-  private leavesPlaces(workload: Workload, { victims, placement }: Reclaim): boolean {
+  private leavesPlaces(workload: Workload, { victims, placement }: Taking): boolean {
     const own = this.keepers.indexOf(workload)
     const leaving = victims.map(({ workload: victim, frees }) => ({
       at: this.endOfRun(victim),
@@ -279,7 +278,7 @@ export class BudgetPass extends ShareBoard {
     return this.allowed(workload.shape, placement, this.endAtOf(workload), leaving, own < 0 ? this.keepers.length : own)
   }
 
-  private preempt(workload: Workload, reclaim: Reclaim): void {
+  private preempt(workload: Workload, reclaim: Taking): void {
     const rate = this.books.rateOf(workload.shape, reclaim.placement.parts)
     const decisions = preemptionDecisions(this, workload, reclaim, rate)
     this.decisions.push(...decisions)

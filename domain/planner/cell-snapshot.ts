@@ -29,6 +29,7 @@ interface WorkloadSnapshot {
   readonly checkpointed: boolean
   readonly queuedAt: EpochMs
   readonly waitedBeforeMs: DurationMs
+  readonly wantsSince: EpochMs
   readonly resumes: boolean
   readonly run: (Omit<Run, 'parts'> & { readonly parts: ReadonlyArray<LeasePart> }) | null
   readonly seq: number
@@ -119,6 +120,7 @@ export const takeSnapshot = (cell: Cell, only: ReadonlySet<Workload> | null = nu
       checkpointed: workload.checkpointed,
       queuedAt: workload.queuedAt,
       waitedBeforeMs: workload.waitedBeforeMs,
+      wantsSince: workload.wantsSince,
       resumes: workload.resumes,
       run: workload.run && { ...workload.run, parts: workload.run.parts.map((part) => fleet.partNamed(part)) },
       seq: workload.seq,
@@ -196,6 +198,7 @@ const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
   workload.checkpointed = given.checkpointed
   workload.queuedAt = given.queuedAt
   workload.waitedBeforeMs = given.waitedBeforeMs
+  workload.wantsSince = given.wantsSince
   workload.resumes = given.resumes
   workload.startsFailed = given.startsFailed
   workload.preemptions = given.preemptions

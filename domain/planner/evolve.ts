@@ -256,6 +256,7 @@ const stop = (cell: Cell, { at, data: { outcome, requeued, workload: id } }: Att
   }
   workload.waitedBeforeMs = waitedBy(workload, at)
   workload.queuedAt = at
+  workload.wantsSince = at
   workload.run = null
   standInLine(cell, workload)
   cell.fresh.add(workload)

@@ -20,7 +20,7 @@ export class Leavers {
       const open = run!.open!
       // Silence frees nothing: who has not left in time is not about to.
       if (open.because === 'stop-expired') continue
-      this.add(shape, without(run!.parts, milliBy(open.keeps?.map((part) => cell.fleet.partNumbered(part)) ?? [])))
+      this.add(shape, partsBeyond(run!.parts, open.keeps?.map((part) => cell.fleet.partNumbered(part)) ?? []))
     }
   }
 
@@ -49,6 +49,10 @@ export class Leavers {
     return found
   }
 }
+
+/** What somebody gives back who keeps these. */
+export const partsBeyond = (parts: Placement['parts'], keeps: Placement['parts']): Placement['parts'] =>
+  without(parts, milliBy(keeps))
 
 const milliBy = (parts: Placement['parts']): Map<string, number> =>
   new Map(parts.flatMap(({ node, devices, milli }) => devices.map((device) => [`${node} ${device}`, milli] as const)))

@@ -90,6 +90,7 @@ export const arrive = (cell: Cell, given: Given): Workload => {
     account: null,
     queuedAt: given.submittedAt,
     waitedBeforeMs: 0 as DurationMs,
+    wantsSince: given.submittedAt,
     attempt: 0,
     checkpointed: false,
     resumes: false,
@@ -156,6 +157,7 @@ export const holdBack = (cell: Cell, workload: Workload, onHold: boolean): void 
   workload.projected = null
   workload.onHold = onHold
   if (workload.run !== null) return
+  if (!onHold) workload.wantsSince = cell.now
   standInLine(cell, workload)
   cell.fresh.add(workload)
 }

@@ -67,29 +67,57 @@ export class QuotaBook {
     return sum
   }
 
-  count({ queue: { name }, shape }: Workload, fleet: Fleet, parts: Placement['parts'], sign: 1 | -1): void {
+  count(workload: Workload, fleet: Fleet, parts: Placement['parts'], sign: 1 | -1): void {
     const { tree } = this
+    const { name } = workload.queue
     if (tree === null || !this.limits(name)) return
     const node = tree.node('queue', name)
-    for (const part of parts) {
-      const accelerator = this.units.accelerator(fleet.nodes[part.node]!.model) ?? anyAccelerator
-      const { devices, cpuMilli, hostMemoryMib } = shape.request
-      const taken = part.devices.length
-      const usage = this.usage(accelerator, {
-        devices: taken * part.milli,
-        cpu: partOf(cpuMilli, taken, devices),
-        memory: partOf(hostMemoryMib, taken, devices),
-      })
+    for (const usage of this.usages(workload, fleet, parts)) {
       if (sign > 0) tree.add(node, usage)
       else tree.remove(node, usage)
     }
   }
 
+  /** What each of the parts uses. */
+  *usages({ shape }: Workload, fleet: Fleet, parts: Placement['parts']): Generator<Usage> {
+    for (const part of parts) {
+      const accelerator = this.units.accelerator(fleet.nodes[part.node]!.model) ?? anyAccelerator
+      const { devices, cpuMilli, hostMemoryMib } = shape.request
+      const taken = part.devices.length
+      yield this.usage(accelerator, {
+        devices: taken * part.milli,
+        cpu: partOf(cpuMilli, taken, devices),
+        memory: partOf(hostMemoryMib, taken, devices),
+      })
+    }
+  }
+
+  /** Whether the queue uses more of anything than is its own. */
+  borrows(queue: string): boolean {
+    const tree = this.tree!
+    const node = tree.node('queue', queue)
+    return tree.carried[node]!.some((flavorResource) => tree.borrows(node, flavorResource))
+  }
+
+  /**
+   * Flavor-resources of the first class that the request accepts and the queue's own quota, less what the queue uses
+   * itself, has room for; null: there is none.
+   */
+  ownRoom(queue: string, shape: Shape): ReadonlyArray<number> | null {
+    const tree = this.tree!
+    const node = tree.node('queue', queue)
+    for (const { accelerator } of this.verdicts(queue, shape)) {
+      const asks = this.asked(accelerator, shape).filter(([flavorResource]) => tree.lists(node, flavorResource))
+      const fits = asks.every(([one, asked]) => tree.usage(node, one) + asked <= tree.subtree(node, one))
+      if (fits) return asks.map(([flavorResource]) => flavorResource)
+    }
+    return null
+  }
+
   private verdict(queue: string, accelerator: string, shape: Shape): QuotaVerdict {
     const tree = this.tree!
     const node = tree.node('queue', queue)
-    const { devices, milli, cpuMilli, hostMemoryMib } = shape.request
-    const asks = this.usage(accelerator, { devices: devices * (milli || 1000), cpu: cpuMilli, memory: hostMemoryMib })
+    const asks = this.asked(accelerator, shape)
     let worst: QuotaVerdict = { accelerator, fits: true, possible: true, asked: 0, available: 0 }
     for (const [flavorResource, asked] of asks) {
       // What its queue does not list is not limited.
@@ -100,6 +128,10 @@ export class QuotaBook {
       worst = { accelerator, fits: false, possible, asked, available }
     }
     return worst
+  }
+
+  private asked(accelerator: string, { request: { devices, milli, cpuMilli, hostMemoryMib } }: Shape): Usage {
+    return this.usage(accelerator, { devices: devices * (milli || 1000), cpu: cpuMilli, memory: hostMemoryMib })
   }
 
   private usage(accelerator: string, amounts: { readonly [R in (typeof quotaResources)[number]]: number }): Usage {

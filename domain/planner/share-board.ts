@@ -155,14 +155,20 @@ export class ShareBoard extends PassBoard {
     return placement === null || this.check.reserves(workload, placement) !== null ? null : placement
   }
 
-  protected take(workload: Workload, placement: Placement, preempted: boolean, limitAt: EpochMs | null = null): void {
+  /** @param takenBy the rule by which others were made to make room for it; null: nobody was */
+  protected take(
+    workload: Workload,
+    placement: Placement,
+    takenBy: string | null,
+    limitAt: EpochMs | null = null,
+  ): void {
     const { path, node } = workload.account!
-    const rule = preempted ? 'spec.budgets.reclaimAfter' : this.check.ruleOf(path)
+    const rule = takenBy ?? this.check.ruleOf(path)
     const milliUnits = this.books.rateOf(workload.shape, placement.parts)
     this.admit(workload, placement, rule, {
       budget: this.books.ledger.path(node),
       milliUnits,
-      ...(preempted && { preempted: true as const }),
+      ...(takenBy !== null && { preempted: true as const }),
       ...(limitAt !== null && { limitAt }),
     })
     this.books.runInstead(workload, placement.parts)

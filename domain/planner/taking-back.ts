@@ -5,10 +5,13 @@ import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { Block } from './block.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
-import type { SideStanding } from './cell-event.ts'
 import { EvictionAllowance } from './eviction-allowance.ts'
-import { Leavers } from './leavers.ts'
+import type { Room, RoomLimits } from './eviction-room.ts'
+import { Leavers, partsBeyond } from './leavers.ts'
+import { isNotLent, lentRightOf, type LentRight } from './lent-quota.ts'
+import { LentRoom, type Going } from './lent-room.ts'
 import { nodeStanding } from './node-standing.ts'
+import type { Taking } from './preemption.ts'
 import { poolFrom } from './protected-pool.ts'
 import { protectedUntil, protectionOf, protectionRule } from './protection.ts'
 import { Refusals } from './refusals.ts'
@@ -17,15 +20,26 @@ import { optionsOf, shrunkBy, type VictimOption } from './victim-option.ts'
 import { comeBack, findVictims, leave, type Trial, type VictimSet } from './victim-search.ts'
 import type { Workload } from './workload.ts'
 
-/** Who makes room, where, and how both sides stood. */
-export interface Reclaim extends VictimSet {
-  readonly side: SideStanding
-  readonly victimSide: SideStanding
-  readonly looked: number
+/** What a workload asks for, on each of the shapes that quota could ever let it have. */
+interface Asked {
+  readonly workload: Workload
+  readonly shapes: ReadonlyArray<Shape>
+  readonly place: (shape: Shape) => Placement | null
+  /** Whole devices that are kept for others and stay free. */
+  readonly spare: number
+}
+
+/** Who could make room, as far as anybody may be asked to. */
+interface Candidates {
+  readonly victims: Workload[]
+  /** Who shrinks already, with what it keeps. */
+  readonly shrinking: Map<Workload, Placement['parts']>
+  readonly refused: Refusals
 }
 
 /**
- * May a workload evict for its share, and whom: only with a debt, only above entitlement, only outside protected windows.
+ * May a workload evict for its share, and whom: only with a debt, only above entitlement, only outside protected windows;
+ * or for its queue's own quota that others have borrowed, once the deadline for that is over.
  * @see the rules of budgets and fair share over time, section 4
  */
 export class TakingBack {
@@ -38,6 +52,8 @@ export class TakingBack {
   private readonly leaving = new Map<number, number>()
   private readonly leavers: Leavers
   private readonly gone = new Set<Workload>()
+  /** What comes free by evictions under way, and whose it was. */
+  private readonly going: Going[] = []
   /** Who shrinks already, with what it keeps: it is no victim meanwhile, but nobody else stops for what it could yet give. */
   private readonly shrinking = new Map<Workload, Placement['parts']>()
   private readonly claims: (boolean | undefined)[] = []
@@ -63,8 +79,14 @@ export class TakingBack {
       if (account === null) continue
       const keeps = run!.open!.keeps?.map((part) => cell.fleet.partNumbered(part)) ?? []
       if (keeps.length > 0) this.shrinking.set(workload, keeps)
+      this.going.push({ parts: partsBeyond(run!.parts, keeps), workload })
       this.note(this.leaving, account.node, account.rate - (keeps.length === 0 ? 0 : books.rateOf(shape, keeps)))
     }
+  }
+
+  /** Whether it may ask at all. */
+  mayAsk(workload: Workload): boolean {
+    return this.hasLevel(workload) || lentRightOf(this.books, this.policy, workload, this.at) !== null
   }
 
   /** Levels at which the workload's side may take from its siblings, nearest first. */
@@ -86,60 +108,111 @@ export class TakingBack {
     shapes: ReadonlyArray<Shape>,
     place: (shape: Shape) => Placement | null,
     spare: number,
-  ): Reclaim | Block | null {
+  ): Taking | Block | null {
     const levels = this.levels(workload)
-    if (levels.length === 0) return null
+    const lent = lentRightOf(this.books, this.policy, workload, this.at)
+    if (levels.length === 0 && lent === null) return null
     const { searchMax } = limitsOf(this.policy)
     if (this.searches >= searchMax)
       return { code: 'SearchBudgetExhausted', rule: 'spec.limits.searchMax', compared: { searches: this.searches } }
     this.searches++
     if (shapes.some((shape) => this.trialOf(workload, shape).allows() && this.leavers.makeRoomFor(shape))) return null
+    const asked = { workload, shapes, place, spare }
+    const found = levels.length === 0 ? null : this.ofShare(asked, levels)
+    if (found === 'waits') return null
+    if (lent === null || (found !== null && !('code' in found))) return found
+    const returned = this.ofLentQuota(asked, lent)
+    if (returned === 'waits') return null
+    return returned === null || 'code' in returned ? (found ?? returned) : returned
+  }
+
+  /** Of sides that hold more than they are entitled to. */
+  private ofShare(asked: Asked, levels: ReadonlyArray<number>): Taking | Block | 'waits' | null {
+    const { shapes, spare, workload } = asked
     // Others who ask for the same from the same sides found nobody, and there are only fewer now.
     const pooled = this.policy.protectedPools === undefined ? '' : workload.account!.path
-    const asked = `${workload.queue.name} ${pooled} ${spare} ${workload.account!.rate} ${shapes.map(({ index }) => index).join()} ${levels.join()}`
-    const before = this.nobody.get(asked)
+    const key = `${workload.queue.name} ${pooled} ${spare} ${workload.account!.rate} ${shapes.map(({ index }) => index).join()} ${levels.join()}`
+    const before = this.nobody.get(key)
     if (before !== undefined) return before
     const sideOf = new Map<string, number>()
     const partsAt = new Map<number, number>()
-    const refused = new Refusals()
-    const victims: Workload[] = []
-    const shrinking = new Map<Workload, Placement['parts']>()
+    const candidates: Candidates = { victims: [], shrinking: new Map(), refused: new Refusals() }
     for (const level of levels)
       for (const side of this.sidesBeside(level)) {
         partsAt.set(side, level)
-        for (const victim of this.books.runningBelow(side)) {
-          const keeps = this.shrinking.get(victim)
-          if (keeps !== undefined && this.mayShrinkFurther(victim, workload)) shrinking.set(victim, keeps)
-          else if (this.mayLeave(victim, workload, refused)) victims.push(victim)
-          else continue
-          sideOf.set(victim.id, side)
-        }
+        for (const victim of this.books.runningBelow(side))
+          if (!isNotLent(this.books, this.policy, victim, workload) && this.consider(victim, workload, candidates))
+            sideOf.set(victim.id, side)
       }
-    const limits = limitsOf(this.policy)
-    const room = new SideRoom(this.books, this.leaving, sideOf, {
+    const found = this.search(asked, candidates, new SideRoom(this.books, this.leaving, sideOf, this.roomLimits))
+    if (found === 'waits') return found
+    if (found === null || 'code' in found) {
+      this.nobody.set(key, found)
+      return found
+    }
+    const side = sideOf.get(found.victims[0]!.workload.id)!
+    return {
+      ...found,
+      side: nodeStanding(this.books, partsAt.get(side)!),
+      victimSide: nodeStanding(this.books, side),
+    }
+  }
+
+  /** Of queues that have borrowed, and held it for as long as it is lent. */
+  private ofLentQuota(asked: Asked, { deadlineMs, rule, wanted }: LentRight): Taking | Block | 'waits' | null {
+    const { workload } = asked
+    const { queue } = workload
+    const room = new LentRoom(this.books.quota, this.cell.fleet, queue.name, wanted, this.going, this.roomLimits)
+    const candidates: Candidates = { victims: [], shrinking: new Map(), refused: new Refusals() }
+    for (const there of this.books.running.values())
+      for (const victim of there) {
+        if (!room.isBorrower(victim)) continue
+        const lentUntil = victim.run!.startedAt + deadlineMs
+        if (lentUntil > this.at) candidates.refused.until(lentUntil, rule)
+        else this.consider(victim, workload, candidates)
+      }
+    const found = this.search(asked, candidates, room)
+    if (found === null || found === 'waits' || 'code' in found) return found
+    return { ...found, rule, side: null, victimSide: null }
+  }
+
+  private get roomLimits(): RoomLimits {
+    const { lossMaxMilliUnitHours } = limitsOf(this.policy)
+    return {
       teamLeft: (team) => this.allowance.leftOfTeam(team),
       cellLeft: this.allowance.leftOfCell,
-      lossMax: limits.lossMaxMilliUnitHours === null ? Infinity : limits.lossMaxMilliUnitHours * 3_600_000,
-    })
+      lossMax: lossMaxMilliUnitHours === null ? Infinity : lossMaxMilliUnitHours * 3_600_000,
+    }
+  }
+
+  /** Whether it is a candidate, or could be once it has shrunk. */
+  private consider(victim: Workload, forWhom: Workload, { refused, shrinking, victims }: Candidates): boolean {
+    const keeps = this.shrinking.get(victim)
+    if (keeps !== undefined && this.mayShrinkFurther(victim, forWhom)) shrinking.set(victim, keeps)
+    else if (this.mayLeave(victim, forWhom, refused)) victims.push(victim)
+    else return false
+    return true
+  }
+
+  /** It may have to wait for somebody who leaves, or shrinks, already. */
+  private search(
+    { place, shapes, spare, workload }: Asked,
+    { refused, shrinking, victims }: Candidates,
+    room: Room,
+  ): (VictimSet & { readonly looked: number }) | Block | 'waits' | null {
     const options = optionsOf(this.books, victims, shrinking, this.at)
     for (const shape of shapes) {
       const look = () => findVictims(this.trialOf(workload, shape), shape, options, room, () => place(shape), spare)
       const found = look()
       if (found === null) continue
-      // It waits for them.
-      if (found.victims.some(({ workload: victim }) => shrinking.has(victim))) return null
-      if (this.needOnlyShrink(found, options, look)) return null
-      const side = sideOf.get(found.victims[0]!.workload.id)!
+      if (found.victims.some(({ workload: victim }) => shrinking.has(victim))) return 'waits'
+      if (this.needOnlyShrink(found, options, look)) return 'waits'
       return {
         ...this.shrunkNoMore(found, this.trialOf(workload, shape), () => place(shape)),
         looked: victims.length,
-        side: nodeStanding(this.books, partsAt.get(side)!),
-        victimSide: nodeStanding(this.books, side),
       }
     }
-    const block = refused.block() ?? this.storm(victims.length)
-    this.nobody.set(asked, block)
-    return block
+    return refused.block() ?? this.storm(victims.length)
   }
 
   /** Somebody would stop who could shrink, and need only do that beside what others are about to leave. */
@@ -174,6 +247,7 @@ export class TakingBack {
     for (const { frees, workload: victim, rate: freed, keeps } of victims) {
       this.gone.add(victim)
       this.leavers.add(victim.shape, frees)
+      this.going.push({ parts: frees, workload: victim })
       this.note(this.leaving, victim.account!.node, freed)
       if (keeps === null) this.allowance.evict(victim.team)
       else this.shrinking.set(victim, keeps)

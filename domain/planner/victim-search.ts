@@ -3,7 +3,7 @@ import { fitsNode } from '../fleet/placement.ts'
 import { canPlace } from '../fleet/spanning.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { wholeGpu } from '../kernel/units.ts'
-import type { Room } from './side-room.ts'
+import type { Room } from './eviction-room.ts'
 import type { VictimOption } from './victim-option.ts'
 
 /** Running attempts that make room, and the place that they make it for. */

@@ -26,6 +26,8 @@ export interface Workload {
   /** When it came into its queue for the last time, and how long it had waited before that. */
   queuedAt: EpochMs
   waitedBeforeMs: DurationMs
+  /** Since when it could have started: it came into its queue, or was let go by who held it back. */
+  wantsSince: EpochMs
   attempt: number
   /** A checkpoint was made when it was asked for: the next attempt goes on from there. */
   checkpointed: boolean

@@ -69,6 +69,8 @@ export interface QueuePolicy {
   /** Thousandths; absent: 1000. */
   readonly fairWeightMilli?: number
   readonly fungibility?: FlavorFungibility
+  /** What it has lent is back this long after it is needed, debt or not; absent: by debt alone. */
+  readonly lendingDeadlineMs?: DurationMs
   readonly preemption?: QueuePreemption
   /** In the order in which accelerators are tried; absent: what it may hold is not limited. */
   readonly quotas?: ReadonlyArray<AcceleratorQuota>

@@ -146,6 +146,7 @@ const queue: Form<QueuePolicy> = struct<QueuePolicy>({
   budget: orAbsent('budget', plain(name)),
   cohort: orAbsent('cohort', plain(name)),
   fairWeightMilli: orAbsent('fairWeight', fairWeight, defaultFairWeightMilli),
+  lendingDeadlineMs: orAbsent('lendingDeadline', time(0)),
   quotas: orAbsent('quotas', quotas),
   preemption: orAbsent('preemption', preemption, defaultPreemption),
   fungibility: orAbsent('fungibility', fungibility, defaultFungibility),

@@ -23,6 +23,7 @@ export const noteQuotaFaults = (policy: RoughPolicy, notes: Notes): void => {
       noteUnshared('a queue without a cohort has nobody', quotas, notes, ['queues', i, 'quotas'])
     else noteLentTooMuch(quotas, notes, ['queues', i, 'quotas'])
     noteForeignToSharing(queue, policy, notes, ['queues', i])
+    noteNothingLent(queue, policy, notes, ['queues', i, 'lendingDeadline'])
   })
 }
 
@@ -88,6 +89,24 @@ const noteLentTooMuch = (
       notes.add('lends more than its own nominal', 'give at most the nominal', ...path, j, resource, 'lending')
     }
   })
+}
+
+/** What is lent comes back by a deadline only from whom time is kept of, and only where there is anybody to lend to. */
+const noteNothingLent = (
+  { cohort, lendingDeadlineMs, quotas = [] }: Rough<QueuePolicy>,
+  { budgets, sharing = 'budgets' }: RoughPolicy,
+  notes: Notes,
+  path: ReadonlyArray<Step>,
+): void => {
+  if (lendingDeadlineMs === undefined) return
+  if (sharing !== 'budgets' || budgets === undefined)
+    notes.add(
+      `binds only where a budget tree shares time, and ${sharing === 'budgets' ? 'there is none' : `spec.sharing is ${sharing}`}`,
+      'remove it',
+      ...path,
+    )
+  else if (cohort === undefined || quotas.length === 0)
+    notes.add('the queue has no quota that anybody could borrow', 'give it quotas and a cohort, or remove it', ...path)
 }
 
 /** Each circle once, at the first of its cohorts. */

@@ -30,6 +30,7 @@ const workloadOf = (seq: number, queue: WaitingQueue, more: Partial<Workload> = 
   slot: -1,
   terms: unstatedTerms,
   queuedAt: 0 as EpochMs,
+  wantsSince: 0 as EpochMs,
   waitedBeforeMs: 0 as DurationMs,
   checkpointed: false,
   resumes: false,

@@ -271,6 +271,14 @@ export const anyWholePolicy: fc.Arbitrary<AllocationPolicy> = fc
     const queues = fc
       .tuple(some(cohorts?.map((each) => each.name)), some(leaves))
       .chain(([cohort, budget]) => queue(cohort, budget, kueued))
+      .chain((own) =>
+        sharing === 'budgets' && budgets !== undefined && own.cohort !== undefined && (own.quotas ?? []).length > 0
+          ? fc.option(ms(0), { nil: undefined }).map((time) => ({
+              ...own,
+              ...(time !== undefined && { lendingDeadlineMs: time }),
+            }))
+          : fc.constant(own),
+      )
     const named =
       all.length === 0
         ? fc.constant({})

@@ -104,6 +104,30 @@ describe('quota', () => {
       ],
     ],
     [
+      'a deadline for quota that nobody could borrow',
+      {
+        budgets: { tree: [{ name: 'a', share: 1 }] },
+        queues: [
+          { name: 'p', lendingDeadline: '4h', quotas: h100({ nominal: 1 }) },
+          { name: 'q', lendingDeadline: '4h' },
+        ],
+      },
+      [
+        'spec.queues[0].lendingDeadline: the queue has no quota that anybody could borrow',
+        'spec.queues[1].lendingDeadline: the queue has no quota that anybody could borrow',
+      ],
+    ],
+    [
+      'a deadline for what is lent where nobody is evicted by it',
+      { queues: [{ name: 'q', lendingDeadline: '4h' }] },
+      ['spec.queues[0].lendingDeadline: binds only where a budget tree shares time, and there is none'],
+    ],
+    [
+      'a deadline for what is lent where it comes back at once',
+      { sharing: 'kueue', queues: [{ name: 'q', lendingDeadline: '4h' }] },
+      ['spec.queues[0].lendingDeadline: binds only where a budget tree shares time, and spec.sharing is kueue'],
+    ],
+    [
       'what the kueue sharing does not know',
       {
         sharing: 'kueue',
