@@ -9,15 +9,15 @@ import { budgetPolicy, CellLife, hour, minute, minutes } from '../../../support/
 const quotaOf = (nominal: number, borrowing: number | null = null) => [
   { accelerator: 'x', devices: { borrowing, lending: null, nominal: nominal * 1000 } },
 ]
+const halves: ReadonlyArray<QueuePolicy> = [
+  { name: 'default', ordering: 'greedy', cohort: 'all', quotas: quotaOf(4) },
+  { name: 'other', ordering: 'greedy', cohort: 'all', quotas: quotaOf(4) },
+]
 const cohorts = [{ fairWeightMilli: 1000, name: 'all', parent: null, quotas: [] }]
 
 it('should take lent quota back for its owner (situation 18, koordinator#2432)', () => {
-  const queues: QueuePolicy[] = [
-    { name: 'default', ordering: 'greedy', cohort: 'all', quotas: quotaOf(4) },
-    { name: 'other', ordering: 'greedy', cohort: 'all', quotas: quotaOf(4) },
-  ]
   const life = new CellLife()
-    .policy(budgetPolicy({ owner: 1, borrower: 1 }, { queues, cohorts }))
+    .policy(budgetPolicy({ owner: 1, borrower: 1 }, { queues: halves, cohorts }))
     .nodes(1, 8, 'x')
     .drilled('owner', 'borrower')
   for (let i = 0; i < 8; i++) life.submit(`b${i}`, 1, { budget: 'borrower', queue: 'other' })
@@ -82,8 +82,7 @@ describe('a deadline for what is lent (situation 18, koordinator#2432)', () => {
     const life = wanting(lending(), 0).submit('large', 5, { budget: 'owner' })
     pass(life, 12 * hour)
     expect(victimsOf(life)).toEqual([])
-    const { queues } = life.cell.policy!
-    const unset = wanting(lending({ queues: queues.map(({ lendingDeadlineMs: _, ...queue }) => queue) }))
+    const unset = wanting(lending({ queues: halves }))
     pass(unset, 12 * hour)
     expect(victimsOf(unset)).toEqual([])
   })
