@@ -13,13 +13,19 @@ export const shareLines = (of: ShareNode, { at, windowHours }: ShareAnswer): Rea
     `Over the last ${windowHours} hours and the open one, in GPU-hours:`,
     `  owed       ${gpuHoursText(of.owedMilliUnitH)}: what it had demand for within its share`,
     `  charged    ${gpuHoursText(of.chargedMilliUnitH)}${ratio}; the lowest of its siblings is next`,
-    `  held       ${gpuHoursText(of.heldMilliUnitH)}: ${delivered}`,
+    `  held       ${gpuHoursText(of.heldMilliUnitH)}: ${delivered}${freeText(of)}`,
     `  debt       ${gpuHoursText(of.debtMilliUnitH)}: owed less charged, where that is more than nothing`,
     `  credit     ${gpuHoursText(of.creditMilliUnitH)}: what it left unused, for when there is more than anybody is owed`,
     `${of.waiting === 0 ? 'Nothing waits' : `${of.waiting} ${of.waiting === 1 ? 'workload waits' : 'workloads wait'}`} there.${turnText(of, at)}`,
     `Owner: ${of.owner ?? 'not stated'}. Review by: ${of.reviewDate ?? 'not stated'}.`,
   ]
 }
+
+/** Why what was held and what was charged, and so delivery and debt, may be apart. */
+const freeText = ({ chargedMilliUnitH, heldMilliUnitH }: ShareNode): string =>
+  heldMilliUnitH <= chargedMilliUnitH
+    ? ''
+    : `; ${gpuHoursText(heldMilliUnitH - chargedMilliUnitH)} of it nobody was owed, which is not charged and pays no debt`
 
 const standingText = ({ owedMilli, standing }: ShareNode): string => {
   if (standing === 'behind') return `, and is behind the ${gpusText(owedMilli)} that it is owed now`

@@ -74,15 +74,17 @@ export const needText = ({ devices, milli, memoryMib }: Need): string => {
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-/** Breaks a text at blanks into lines of at most so many characters; lines after the first are indented. */
+/** Breaks a text at blanks into lines of at most so many characters; the first keeps its margin, others are indented. */
 export const wrapped = (text: string, width: number, indent: number): string => {
+  const margin = /^ */.exec(text)![0]
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
+  for (const word of text.slice(margin.length).split(' ')) {
+    const before = line === '' ? margin : `${line} `
+    if (line !== '' && before.length + word.length > width) {
       lines.push(line)
       line = ' '.repeat(indent) + word
-    } else line = line === '' && lines.length === 0 ? word : `${line} ${word}`
+    } else line = before + word
   }
   return [...lines, line].join('\n')
 }

@@ -53,7 +53,9 @@ const printTable = async (session: Session, answer: ShareAnswer, isOne: boolean)
   if (!isOne || rows.length > 1) await session.write(renderRows(rows, shown, style))
   const owned = rows.filter(({ owner, reviewDate }) => owner !== null || reviewDate !== null)
   if (!isOne && owned.length > 0) await session.write(`\n${renderRows(owned, ownerColumns, style)}`)
-  session.note(`As of ${instantText(answer.at)}; GPU-hours over the last ${answer.windowHours} hours and the open one.`)
+  session.note(
+    `As of ${instantText(answer.at)}; GPU-hours over the last ${answer.windowHours} hours and the open one. Got is all that was held; what nobody was owed of it is not charged, and debt is what is owed and was not charged.`,
+  )
 }
 
 /** A line, broken where it is too long; what goes on stands below its text. */
@@ -71,12 +73,9 @@ const columnsAt = (at: number): ReadonlyArray<Column<Row>> => [
   { name: 'node', value: indented },
   { name: 'share', value: ({ kind, share }) => (kind === 'cell' ? null : share), align: 'right' },
   { name: 'holds', value: (row) => `${amountText(row.heldMilli)} of ${amountText(row.entitledMilli)}`, whole: true },
-  {
-    name: 'charged',
-    value: (row) => `${gpuHoursText(row.chargedMilliUnitH)} of ${gpuHoursText(row.owedMilliUnitH)}`,
-    whole: true,
-  },
-  { name: 'got', value: ({ deliveredMilli }) => percent(deliveredMilli), align: 'right' },
+  { name: 'owed', value: (row) => gpuHoursText(row.owedMilliUnitH), align: 'right' },
+  { name: 'got', value: (row) => gpuHoursText(row.heldMilliUnitH), align: 'right' },
+  { name: 'charged', value: (row) => gpuHoursText(row.chargedMilliUnitH), align: 'right' },
   { name: 'debt', value: (row) => gpuHoursText(row.debtMilliUnitH), align: 'right' },
   { name: 'credit', value: (row) => gpuHoursText(row.creditMilliUnitH), align: 'right' },
   {
@@ -90,8 +89,6 @@ const columnsAt = (at: number): ReadonlyArray<Column<Row>> => [
     value: ({ nextTurn }) => (nextTurn === null ? null : `in ${durationText(Math.max(0, nextTurn.at - at))}`),
   },
 ]
-
-const percent = (milli: number | null): string | null => (milli === null ? null : `${(milli / 10).toFixed(1)} %`)
 
 const ownerColumns: ReadonlyArray<Column<Row>> = [
   { name: 'node', value: ({ node }) => node },
