@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks'
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import { Cell } from '../../domain/planner/cell.ts'
-import type { WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
+import type { CellInput, WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
 import { fork } from '../../domain/planner/cell-snapshot.ts'
 import { decide } from '../../domain/planner/decide.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
@@ -99,26 +99,63 @@ export const benchBudgetPass = (devices: number, held: number): PassFigures => {
   return { devices, held, p50Us: quantile(warm, 0.5), p99Us, loopUs, ratio: p99Us / loopUs }
 }
 
+export interface WhyFigures {
+  readonly whyUs: number
+  readonly passUs: number
+  readonly ratio: number
+}
+
 /** `why` of one that waits, and a pass, by turns, with so many waiting. */
-export const benchWhy = (devices: number, held: number): { whyUs: number; passUs: number; ratio: number } => {
+export const benchWhy = (devices: number, held: number): Promise<WhyFigures> => {
   const cell = crowdedCell(devices, held)
+  return whyByTurns(cell, devices, held, (workload, at) => {
+    end(cell, workload, at)
+    const us = tookUs(() => decide({ type: 'Ticked', at, data: {} }, cell))
+    tick(cell, at)
+    return Promise.resolve(us)
+  })
+}
+
+/** The same where the pass is decided, folded, appended and acknowledged: what it costs a running system. */
+export const benchWhyRecorded = (Driver: SqliteDriver, devices: number, held: number): Promise<WhyFigures> => {
+  const cell = crowdedCell(devices, held)
+  return withWriter(Driver, cell, (writer) => {
+    const record = async (input: CellInput) => {
+      if (E.isLeft(writer.take(input, `${input.type}-${input.at}`)) || E.isLeft(await writer.flush()))
+        throw new Error('the input was not recorded')
+    }
+    return whyByTurns(cell, devices, held, async (workload, at) => {
+      await record({ type: 'AttemptEnded', at, data: { attempt: 1, outcome: 'succeeded', workload } })
+      const start = performance.now()
+      await record({ type: 'Ticked', at, data: {} })
+      return (performance.now() - start) * 1000
+    })
+  })
+}
+
+/** @param pass one of what runs ends, and the pass that follows is timed, us */
+const whyByTurns = async (
+  cell: Cell,
+  devices: number,
+  held: number,
+  pass: (ends: string, at: EpochMs) => Promise<number>,
+): Promise<WhyFigures> => {
   const whyUs: number[] = []
   const passUs: number[] = []
   for (let i = 0; i < 200; i++) {
-    const at = 2 + i * 1_000
-    end(cell, `running-${(i * 7919) % devices}`, at)
-    const start = performance.now()
-    decide({ type: 'Ticked', at: at as EpochMs, data: {} }, cell)
-    passUs.push((performance.now() - start) * 1000)
-    tick(cell, at)
+    passUs.push(await pass(`running-${(i * 7919) % devices}`, (2 + i * 1_000) as EpochMs))
     const asked = `held-${held - 1 - ((i * 104_729) % Math.floor(held / 2))}`
-    const since = performance.now()
-    const why = whyOf(cell, asked)
-    whyUs.push((performance.now() - since) * 1000)
-    if (why?.state !== 'waiting') throw new Error(`${asked} does not wait`)
+    whyUs.push(tookUs(() => whyOf(cell, asked)))
+    if (cell.workloads.get(asked)?.run !== null) throw new Error(`${asked} does not wait`)
   }
   const [whyP50, passP50] = [quantile(whyUs.slice(40), 0.5), quantile(passUs.slice(40), 0.5)]
   return { whyUs: whyP50, passUs: passP50, ratio: whyP50 / passP50 }
+}
+
+const tookUs = (work: () => unknown): number => {
+  const start = performance.now()
+  work()
+  return (performance.now() - start) * 1000
 }
 
 /** A gang that cannot run beside what is held already, by turns with an ordinary pass. */
@@ -158,22 +195,34 @@ export const benchBudgetGang = (devices: number, gang: number): GangFigures => {
 
 const recording = { stream: 'cell-bench', source: 'bench', actor: 'bench', recordTime: (at: EpochMs) => at }
 
-/** The cell goes on from where it is, in a log that is empty; its tick is decided, appended and acknowledged. */
-const loggedTick = async (Driver: SqliteDriver, cell: Cell, at: number) => {
+/** The cell goes on from where it is, in a log that is empty and gone afterwards. */
+const withWriter = async <T>(
+  Driver: SqliteDriver,
+  cell: Cell,
+  work: (writer: CellWriter) => Promise<T>,
+): Promise<T> => {
   const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
   const opened = await sqliteEventLog(Driver, join(folder, 'log.sqlite'))()
   if (E.isLeft(opened)) throw new Error(opened.left.reason)
   const log = opened.right
-  const writer = new CellWriter(log, recording, { cell, size: 0 })
-  const start = performance.now()
-  const taken = writer.take({ type: 'Ticked', at: at as EpochMs, data: {} }, 'tick')
-  const flushed = await writer.flush()
-  const ms = performance.now() - start
-  await log.close()
-  rmSync(folder, { recursive: true, force: true })
-  if (E.isLeft(taken) || E.isLeft(flushed)) throw new Error('the tick was not recorded')
-  return { ms, decisions: taken.right }
+  try {
+    return await work(new CellWriter(log, recording, { cell, size: 0 }))
+  } finally {
+    await log.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
+
+/** Its tick is decided, appended and acknowledged. */
+const loggedTick = (Driver: SqliteDriver, cell: Cell, at: number) =>
+  withWriter(Driver, cell, async (writer) => {
+    const start = performance.now()
+    const taken = writer.take({ type: 'Ticked', at: at as EpochMs, data: {} }, 'tick')
+    const flushed = await writer.flush()
+    const ms = performance.now() - start
+    if (E.isLeft(taken) || E.isLeft(flushed)) throw new Error('the tick was not recorded')
+    return { ms, decisions: taken.right }
+  })
 
 /** How long a tick took that was decided, appended and acknowledged; ms. */
 export interface LoggedTick {
