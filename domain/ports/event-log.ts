@@ -15,6 +15,8 @@ export interface Envelope {
   readonly correlation: string | null
   /** Hash of the policy in force; null before there is one. */
   readonly policy: string | null
+  /** Why it was ordered, in the words of whoever did; absent: nobody said. */
+  readonly reason?: string
 }
 
 /** An event as its writer hands it over. `message.data` is an object with its keys in canonical order. */

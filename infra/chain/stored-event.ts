@@ -8,8 +8,8 @@ import type { Envelope, NewEvent, StoredEvent } from '../../domain/ports/event-l
  *
  *   {"position":P,"stream":"S","revision":R,"version":V,"meta":{...},"message":{...},"previousHash":"<64 hex>"}
  *
- * `meta` is the canonical JSON of actor, causation, correlation, id, policy, recordTime and source, null members left
- * out. `message` is that of `{"at":...,"data":{...},"type":"..."}`, what was seen or decided: it alone is read to fold a
+ * `meta` is the canonical JSON of actor, causation, correlation, id, policy, reason, recordTime and source, null members
+ * left out. `message` is that of `{"at":...,"data":{...},"type":"..."}`, what was seen or decided: it alone is read to fold a
  * cell, and it alone is in the log digest. The writer of `data` has put its keys in canonical order, so it is canonical
  * as it is. Names that look like whole numbers are not used as keys: JavaScript moves those to the front.
  * The exported LINE is the leaf with `,"hash":"<64 hex>"` before its last brace. What is read back is parsed from the
@@ -30,8 +30,9 @@ export const metaText = (event: Envelope): string => {
   const causation = event.causation === null ? '' : `"causation":${JSON.stringify(event.causation)},`
   const correlation = event.correlation === null ? '' : `"correlation":${JSON.stringify(event.correlation)},`
   const policy = event.policy === null ? '' : `"policy":${JSON.stringify(event.policy)},`
+  const reason = event.reason === undefined ? '' : `"reason":${JSON.stringify(event.reason)},`
   const id = JSON.stringify(event.id)
-  return `{"actor":${JSON.stringify(event.actor)},${causation}${correlation}"id":${id},${policy}"recordTime":${event.recordTime},"source":${JSON.stringify(event.source)}}`
+  return `{"actor":${JSON.stringify(event.actor)},${causation}${correlation}"id":${id},${policy}${reason}"recordTime":${event.recordTime},"source":${JSON.stringify(event.source)}}`
 }
 
 export const messageText = ({ at, data, type }: NewEvent['message']): string =>
@@ -71,11 +72,21 @@ export interface Meta {
   readonly correlation?: string
   readonly id: string
   readonly policy?: string
+  readonly reason?: string
   readonly recordTime: EpochMs
   readonly source: string
 }
 
-export const envelopeOf = ({ id, source, actor, recordTime, causation, correlation, policy }: Meta): Envelope => ({
+export const envelopeOf = ({
+  id,
+  source,
+  actor,
+  recordTime,
+  causation,
+  correlation,
+  policy,
+  reason,
+}: Meta): Envelope => ({
   id,
   source,
   actor,
@@ -83,7 +94,10 @@ export const envelopeOf = ({ id, source, actor, recordTime, causation, correlati
   causation: causation ?? null,
   correlation: correlation ?? null,
   policy: policy ?? null,
+  ...(reason === undefined ? none : { reason }),
 })
+
+const none = {}
 
 interface Line {
   readonly position: number

@@ -109,7 +109,7 @@ export const writer = (
 }
 
 const storedEvent = (
-  { id, source, actor, recordTime, causation, correlation, policy, message, version }: NewEvent,
+  { id, source, actor, recordTime, causation, correlation, policy, reason, message, version }: NewEvent,
   position: number,
   stream: string,
   revision: number,
@@ -126,8 +126,11 @@ const storedEvent = (
   causation,
   correlation,
   policy,
+  ...(reason === undefined ? none : { reason }),
   message: { at: message.at, data: message.data, type: message.type },
   version,
   previousHash,
   hash,
 })
+
+const none = {}

@@ -26,6 +26,7 @@ export interface Recording {
 export interface Origin {
   readonly source?: string
   readonly actor?: string
+  readonly reason?: string | null
 }
 
 /** Events that one append takes at most, unless one input alone is decided into more. */
@@ -144,6 +145,7 @@ export class CellWriter {
       causation: envelope.causation,
       correlation: null,
       policy: envelope.policy,
+      ...((origin.reason ?? null) === null ? {} : { reason: origin.reason! }),
     })
   }
 }

@@ -23,6 +23,7 @@ export interface IntakeParts {
 
 interface By {
   readonly actor: string
+  readonly reason: string | null
 }
 type Untimed<I> = I extends unknown ? Omit<I, 'at'> : never
 type Order = Untimed<CellInput> & { readonly id: string }
@@ -49,7 +50,9 @@ export class FactIntake {
       const answers: Answer[] = []
       for (const order of orders) {
         const fact = { ...order, at: orderTime.now() } as CellFact
-        answers.push(takeFact(fact, { source: 'order', actor: by.actor }, writer, clock, known.right))
+        answers.push(
+          takeFact(fact, { source: 'order', actor: by.actor, reason: by.reason }, writer, clock, known.right),
+        )
         if (!writer.isFull) continue
         const flushed = await writer.flush()
         if (E.isLeft(flushed)) return unavailable(flushed.left)
@@ -96,7 +99,7 @@ export class FactIntake {
       const known = await knownIn(log, stream, [fact.id])
       if (E.isLeft(known)) return known
       const writer = request()
-      const answer = takeFact(fact, { source, actor: by.actor }, writer, clock, known.right)
+      const answer = takeFact(fact, { source, actor: by.actor, reason: by.reason }, writer, clock, known.right)
       const flushed = await writer.flush()
       if (E.isLeft(flushed)) return unavailable(flushed.left)
       if (answer.outcome === 'refused') return E.right(answer)

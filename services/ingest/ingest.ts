@@ -116,6 +116,7 @@ export const knownIn = async (
 export interface Origin {
   readonly source?: string
   readonly actor?: string
+  readonly reason?: string | null
 }
 
 /** @param known ids in the log; that of what is taken is added */
