@@ -31,7 +31,7 @@ const commanded = (): CellLife => {
   return life
 }
 
-it('should keep what the first victim leaves until the second has left, too (kueue PR 13797)', () => {
+it('should keep what the first victim leaves until the second has left, too (situation 4, kueue PR 13797)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1 }, { mode: 'automate' }))
     .nodes(1, 4)
@@ -62,7 +62,7 @@ it('should let go of a place when its time is up, and say so', () => {
   expect(released[0]).toMatchObject({ at: data.holdUntil, data: { because: 'expired', workload: 'a' } })
 })
 
-it('should start a large job within its bound behind a stream of small ones (kueue#534)', () => {
+it('should start a large job within its bound behind a stream of small ones (situation 8, kueue#534)', () => {
   const classes = [{ ...defaultClass('training'), reserveAfterMs: minutes(60), boundMs: minutes(240) }]
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1 }, { classes }))
@@ -150,7 +150,7 @@ it('should reserve after the bound of a class that the policy does not name', ()
   expect(heldOf(life, 'late')).toMatchObject({ code: 'WouldDelayReservation', behind: 'large' })
 })
 
-it('should hold nobody back who wants other devices, and let small ones starve no gang (kueue#8309)', () => {
+it('should hold nobody back who wants other devices, and let small ones starve no gang (situation 9, kueue#8309)', () => {
   const classes = [{ ...defaultClass('training'), reserveAfterMs: minutes(30) }]
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1 }, { classes }))
@@ -183,7 +183,7 @@ it('should hold nobody back who wants other devices, and let small ones starve n
   expect(life.running).toContain('x-gang')
 })
 
-it('should find the one of ten thousand that may start (kueue#9715)', () => {
+it('should find the one of ten thousand that may start (situation 10, kueue#9715)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1 }))
     .nodes(1, 4, 'x')
@@ -196,7 +196,7 @@ it('should find the one of ten thousand that may start (kueue#9715)', () => {
   expect(life.running).toEqual(['holder', 'w1000'])
 })
 
-it('should start equal requests of one leaf in the order of class and age (kueue#840)', () => {
+it('should start equal requests of one leaf in the order of class and age (situation 16, kueue#840)', () => {
   const classes = [defaultClass('training'), { ...defaultClass('debug'), priority: 5 }]
   for (let seed = 0; seed < 20; seed++) {
     const life = new CellLife().policy(budgetPolicy({ a: 1 }, { classes })).nodes(1, 2)

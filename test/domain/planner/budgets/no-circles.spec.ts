@@ -7,7 +7,7 @@ import { requestOf } from '../../../support/arbitrary-fleet.ts'
 
 const endless = { ...defaultLimits, preemptionsPerTeamHour: null, promotionAfter: null, evictionsPerMinute: null }
 
-it('should take from the own side and from another, and not the same for the same again (kueue#14543)', () => {
+it('should take from the own side and from another, and not the same for the same again (situation 1, kueue#14543)', () => {
   const leaf = (name: string, share = 1) => ({ ...budgetPolicy({ [name]: share }).budgets!.tree[0]! })
   const tree = [{ ...leaf('a'), children: [leaf('x', 3), leaf('y')] }, leaf('b')]
   const life = new CellLife()
@@ -30,7 +30,7 @@ it('should take from the own side and from another, and not the same for the sam
   expect(new Set(sets).size).toBe(sets.length)
 })
 
-it('should not let two that are entitled alike evict each other beside best effort (kueue#3779)', () => {
+it('should not let two that are entitled alike evict each other beside best effort (situation 2, kueue#3779)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1, effort: 0 }, { limits: endless }))
     .nodes(1, 6)
@@ -42,7 +42,7 @@ it('should not let two that are entitled alike evict each other beside best effo
   expect(life.running).toEqual(['a1', 'a2'])
 })
 
-it('should evict in the order in which it starts, so that priority loops nobody (kueue#2821)', () => {
+it('should evict in the order in which it starts, so that priority loops nobody (situation 3, kueue#2821)', () => {
   const classes = [
     { ...defaultClass('training'), priority: 0 },
     { ...defaultClass('debug'), priority: 9 },
@@ -66,7 +66,7 @@ it('should evict in the order in which it starts, so that priority loops nobody 
   expect([life.holds('a'), life.holds('b')]).toEqual([2, 2])
 })
 
-it('should not make a victim entitled to take back at once what it gave (volcano#4947)', () => {
+it('should not make a victim entitled to take back at once what it gave (situation 5, volcano#4947)', () => {
   const classes = [{ ...defaultClass('training'), reserveAfterMs: minutes(60) }]
   const life = new CellLife()
     .policy(budgetPolicy({ q1: 3, q2: 5 }, { classes, limits: endless }))
@@ -98,7 +98,7 @@ it('should not make a victim entitled to take back at once what it gave (volcano
   expect(servedOf(life, 'q1', until) / until).toBeGreaterThan(1.5)
 })
 
-it('should break a storm of evictions, and take nobody below what it is entitled to (YUNIKORN-2761)', () => {
+it('should break a storm of evictions, and take nobody below what it is entitled to (situation 7, YUNIKORN-2761)', () => {
   const limits = { ...endless, evictionsPerMinute: 2 }
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1 }, { limits }))
@@ -120,7 +120,7 @@ it('should break a storm of evictions, and take nobody below what it is entitled
   expect(Math.min(...holds)).toBe(8)
 })
 
-it('should let three gangs that each want everything take turns, each at least a full one (kueue#8522)', () => {
+it('should let three gangs that each want everything take turns, each at least a full one (situation 12, kueue#8522)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1, c: 1 }, { limits: endless }))
     .nodes(1, 8)
@@ -137,7 +137,7 @@ it('should let three gangs that each want everything take turns, each at least a
   for (const gang of ['a', 'b', 'c']) expect(servedOf(life, gang, 48 * hour) / (48 * hour * 8)).toBeCloseTo(1 / 3, 1)
 })
 
-it('should not evict without a place to go to (volcano#5022)', () => {
+it('should not evict without a place to go to (situation 6, volcano#5022)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1 }, { limits: endless }))
     .nodes(2, 2)

@@ -23,7 +23,7 @@ const quotaOf = (nominal: number, borrowing: number | null = null) => [
   { accelerator: 'x', devices: { borrowing, lending: null, nominal: nominal * 1000 } },
 ]
 
-it('should warn where guarantees exceed what is there (kueue#4782)', () => {
+it('should warn where guarantees exceed what is there (situation 11, kueue#4782)', () => {
   const queues: QueuePolicy[] = [
     { name: 'default', ordering: 'greedy', cohort: 'all', quotas: quotaOf(6) },
     { name: 'other', ordering: 'greedy', cohort: 'all', quotas: quotaOf(6) },
@@ -41,7 +41,7 @@ it('should warn where guarantees exceed what is there (kueue#4782)', () => {
   )
 })
 
-it('should say how much is free in total, and how large its largest piece is (volcano#3948)', () => {
+it('should say how much is free in total, and how large its largest piece is (situation 13, volcano#3948)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1 }))
     .nodes(3, 8)
@@ -52,7 +52,7 @@ it('should say how much is free in total, and how large its largest piece is (vo
   expect(heldOf(life, 'four')).toMatchObject({ code: 'FragmentedCapacity', freeMilli: 4000, largestMilli: 2000 })
 })
 
-it('should serve who was idle for six days at once, and forgive no hog in a moment (kueue#9734)', () => {
+it('should serve who was idle for six days at once, and forgive no hog in a moment (situation 14, kueue#9734)', () => {
   const start = Date.UTC(2026, 7, 3)
   const life = new CellLife(start)
     .policy(budgetPolicy({ burst: 1, hog: 1 }))
@@ -99,7 +99,7 @@ it('should print the arithmetic behind a share that is spent (kueue#10872)', () 
   })
 })
 
-it('should charge who holds devices and does nothing with them (HyperPod)', () => {
+it('should charge who holds devices and does nothing with them (situation 18, HyperPod)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1 }))
     .nodes(1, 4)
@@ -115,7 +115,7 @@ it('should charge who holds devices and does nothing with them (HyperPod)', () =
   expect(decisionsOf(life).filter(({ type }) => type === 'LeaseIdled')).toHaveLength(2)
 })
 
-it('should evict no more of a team in an hour than its limit, and say when the next may go (Armada)', () => {
+it('should evict no more of a team in an hour than its limit, and say when the next may go (situation 19, Armada PR 5073)', () => {
   const limits = { ...defaultLimits, preemptionsPerTeamHour: 2 }
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1 }, { limits }))
@@ -140,7 +140,7 @@ it('should evict no more of a team in an hour than its limit, and say when the n
   expect(victimsOf(life)).toHaveLength(4)
 })
 
-it('should protect for the runtime that was declared, as far as the policy caps it (kueue#9876)', () => {
+it('should protect for the runtime that was declared, as far as the policy caps it (situation 20, kueue#9876)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1 }))
     .nodes(1, 2)
@@ -164,7 +164,7 @@ it('should protect for the runtime that was declared, as far as the policy caps 
   expect(startsOf(alone, 'a')).toEqual([2 * hour])
 })
 
-it('should protect each attempt from its own start, whatever was before (slurm PR 216)', () => {
+it('should protect each attempt from its own start, whatever was before (situation 23, SchedMD/slurm PR 216)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1 }))
     .nodes(1, 2)
