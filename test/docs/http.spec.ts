@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
+import { hintSchema } from '../../services/api/budget-schemas.ts'
+import { whySchema } from '../../services/api/schemas.ts'
 import { apiServer } from '../support/api-server.ts'
 
 const server = apiServer()
@@ -106,4 +109,29 @@ it('should tell of every metric', async () => {
   )
   expect(own.length).toBeGreaterThan(10)
   for (const name of own) expect(page).toContain(`\`${name}\``)
+})
+
+const membersOf = (schema: JsonSchema): ReadonlyArray<string> =>
+  'anyOf' in schema
+    ? schema.anyOf.flatMap(membersOf)
+    : Object.keys((schema as { readonly properties: object }).properties)
+
+/** Names in code of one column of the tables of a section. */
+const namesIn = (text: string, column: number): ReadonlyArray<string> =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .flatMap((line) => Array.from((line.split(' | ')[column] ?? '').matchAll(/`([\w-]+)`/g), ([, name]) => name!))
+
+it('should say of why what every member is, and of no other', () => {
+  const { text } = sections.find(({ path }) => path === '/v1/workloads/:id/why')!
+  const [members, afterwards] = text.split('A hint says')
+  const [hints, running] = afterwards!.split('Of one that runs:')
+  const named = [...namesIn(members!, 0), ...namesIn(running!, 0)]
+  expect(named.toSorted()).toEqual([...new Set(membersOf(whySchema))].sort())
+  expect(['change', 'nodes', ...namesIn(hints!, 1)].sort()).toEqual(membersOf(hintSchema).toSorted())
+  const { change } = (
+    hintSchema as { readonly properties: { readonly change: { readonly enum: ReadonlyArray<string> } } }
+  ).properties
+  expect(namesIn(hints!, 0).filter((name) => name !== 'change')).toEqual(change.enum)
 })

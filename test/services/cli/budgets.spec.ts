@@ -180,7 +180,7 @@ describe('hold, release and drill', () => {
     expect(await ask('hold', workload)).toMatchObject({ code: 0, stdout: containing('(that was recorded before)') })
     expect(flat((await ask('why', workload)).stdout)).toContain(`OnHold: somebody asked that it wait: \`leasehold log`)
     const { stdout, stderr } = await ask('queue')
-    expect(stdout).toMatch(new RegExp(`^default +- +${workload} .* OnHold$`, 'm'))
+    expect(stdout).toMatch(new RegExp(`^default +- +- +${workload} .* OnHold$`, 'm'))
     const running = [...life.cell.workloads.values()].filter(({ run }) => run !== null).length
     expect(stderr).toContain(`; ${running} run, 1 on hold.`)
     expect((await ask('fleet')).stdout).toMatch(/ waiting, 1 on hold\.\n$/)
