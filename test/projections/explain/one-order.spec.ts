@@ -121,28 +121,30 @@ it.each(['budgets', 'fair-tree', 'drf'])('should list by %s in the order in whic
   )
 })
 
-it.each(Object.entries(sharings))('should start next by %s who is first, where all ask for the same', (_, policy) => {
-  let starts = 0
-  fc.assert(
-    fc.property(jobs, (jobs) => {
-      const life = cellOf(
-        jobs.map((job) => ({ ...job, devices: 1 })),
-        policy,
-      )
-      const [running] = life.running
-      if (running === undefined) return
-      life.at(life.now + 90 * minute).end(running)
-      life.cell.now = life.now as typeof life.cell.now
-      const [first] = rowsOf(queueOf(life.cell, null, 1))
-      const positions = new Map(rowsOf(queueOf(life.cell, null, 0)).map((row) => [row.workload, row.position]))
-      const admitted = life.tick().find(({ type }) => type === 'WorkloadAdmitted')
-      if (admitted?.type !== 'WorkloadAdmitted') return
-      starts++
-      expect(positions.get(admitted.data.workload)).toBe(1)
-      // Among queues of a cohort it depends on what each borrows.
-      if (life.cell.kueue === null) expect(admitted.data.workload).toBe(first!.workload)
-    }),
-    { numRuns: 40 },
-  )
-  expect(starts).toBeGreaterThan(0)
-})
+it.each(['budgets', 'fair-tree', 'drf', 'queues'])(
+  'should start next by %s who is first, all being alike',
+  (sharing) => {
+    let starts = 0
+    fc.assert(
+      fc.property(jobs, (jobs) => {
+        const life = cellOf(
+          jobs.map((job) => ({ ...job, devices: 1 })),
+          sharings[sharing]!,
+        )
+        const [running] = life.running
+        if (running === undefined) return
+        life.at(life.now + 90 * minute).end(running)
+        life.cell.now = life.now as typeof life.cell.now
+        const [first] = rowsOf(queueOf(life.cell, null, 1))
+        const positions = new Map(rowsOf(queueOf(life.cell, null, 0)).map((row) => [row.workload, row.position]))
+        const admitted = life.tick().find(({ type }) => type === 'WorkloadAdmitted')
+        if (admitted?.type !== 'WorkloadAdmitted') return
+        starts++
+        expect(positions.get(admitted.data.workload)).toBe(1)
+        expect(admitted.data.workload).toBe(first!.workload)
+      }),
+      { numRuns: 40 },
+    )
+    expect(starts).toBeGreaterThan(0)
+  },
+)
