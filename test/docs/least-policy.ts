@@ -9,6 +9,10 @@ const leasts: ReadonlyArray<readonly [beginning: string, spec: object]> = [
   ['spec.classes[]', { classes: [{ name: 'debug' }] }],
   ['spec.queues[].budget', { queues: [{ name: 'default' }], ...research }],
   ['spec.queues[].cohort', { queues: [{ name: 'default' }], cohorts: company }],
+  [
+    'spec.queues[].lendingDeadline',
+    { queues: [{ name: 'default', cohort: 'company', quotas }], cohorts: company, ...research },
+  ],
   ['spec.queues[].quotas[]', { queues: [{ name: 'default', cohort: 'company', quotas }], cohorts: company }],
   [
     'spec.queues[].preemption.borrowPriorityMax',
