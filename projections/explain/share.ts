@@ -2,7 +2,9 @@ import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { Books } from '../../domain/planner/books.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import { NextTurns, type NextTurn } from '../../domain/planner/next-turn.ts'
+import { sharingOf, type AllocationPolicy, type Sharing } from '../../domain/policy/allocation-policy.ts'
 import { budgetNodes } from '../../domain/policy/budget-node-path.ts'
+import { quotaShares, type QuotaShare } from './quota-share.ts'
 
 /** A node of the budget tree as it stands. Rates in milli-units; `MilliUnitH`: milli-unit hours over the window. */
 export interface ShareNode {
@@ -38,20 +40,27 @@ export interface ShareAnswer {
   readonly at: EpochMs
   readonly cell: string
   readonly policy: string | null
-  /** Hours that count, beside the one that is open. */
+  readonly sharing: Sharing | 'queues'
+  /** Hours that count, beside the one that is open; 0: none do. */
   readonly windowHours: number
-  /** Parents first, siblings by name. */
+  /** Parents first, siblings by name; none where quota is shared. */
   readonly nodes: ReadonlyArray<ShareNode>
+  /** Parents first; none where it is not shared. */
+  readonly quotas: ReadonlyArray<QuotaShare>
 }
 
 const hour = 3_600_000n
 
 /**
- * How every node of the budget tree stands, or one and what is below it. The ledger is brought to the cell's time.
- * @returns `no books`: the policy has no budget tree; null: there is no such node
+ * How every node of the budget tree stands, or every queue and cohort, or one and what is below it. The ledger is brought to the cell's time.
+ * @returns `no books`: the policy shares neither by a budget tree nor by quota; null: there is no such node
  */
 export const shareOf = (cell: Cell, only: string | null): ShareAnswer | 'no books' | null => {
-  const { books, now, policy } = cell
+  const { books, kueue, now, policy } = cell
+  if (kueue !== null && policy !== null) {
+    const quotas = quotaShares(cell, kueue, only)
+    return quotas === null ? null : { ...headOf(cell, policy, 0), nodes: [], quotas }
+  }
   if (books === null || policy === null) return 'no books'
   books.advance(now)
   const root = books.ledger.node(only ?? '')
@@ -88,8 +97,16 @@ export const shareOf = (cell: Cell, only: string | null): ShareAnswer | 'no book
     for (const child of books.ledger.children(node)) visit(child, depth + 1)
   }
   visit(root, root === 0 ? 0 : 1)
-  return { at: now, cell: cell.name, policy: cell.policyHash, windowHours: books.budgets.windowHours, nodes }
+  return { ...headOf(cell, policy, books.budgets.windowHours), nodes, quotas: [] }
 }
+
+const headOf = (cell: Cell, policy: AllocationPolicy, windowHours: number) => ({
+  at: cell.now,
+  cell: cell.name,
+  policy: cell.policyHash,
+  sharing: sharingOf(policy),
+  windowHours,
+})
 
 const deliveredOf = (held: bigint, owed: bigint): number | null =>
   owed === 0n ? null : Number(((held < owed ? held : owed) * 1000n) / owed)

@@ -119,10 +119,29 @@ export const prioSchema = object({
   }),
 })
 
+const loanSchema = object({ node: text, amount: whole })
+/** Devices and cores in thousandths, memory in MiB. */
+const quotaSchema = object({
+  accelerator: text,
+  resource: word('devices', 'cpu', 'memory'),
+  nominal: whole,
+  subtree: whole,
+  used: whole,
+  borrowed: whole,
+  lent: whole,
+  borrowingLimit: nullable(whole),
+  lendingLimit: nullable(whole),
+  available: whole,
+  most: whole,
+  from: list(loanSchema),
+  to: list(loanSchema),
+})
+
 export const shareSchema = object({
   at: instant,
   cell: text,
   policy: nullable(text),
+  sharing: word('budgets', 'fair-tree', 'drf', 'kueue', 'queues'),
   windowHours: whole,
   nodes: list(
     object({
@@ -145,6 +164,19 @@ export const shareSchema = object({
       nextTurn: nullable(turnSchema),
       owner: nullable(text),
       reviewDate: nullable(text),
+    }),
+  ),
+  quotas: list(
+    object({
+      node: text,
+      kind: word('queue', 'cohort'),
+      parent: nullable(text),
+      depth: whole,
+      fairWeightMilli: whole,
+      share: nullable(object({ milli: nullable(whole), resource: nullable(text) })),
+      running: whole,
+      waiting: whole,
+      quotas: list(quotaSchema),
     }),
   ),
 })

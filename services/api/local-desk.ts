@@ -307,7 +307,7 @@ const answerOr = <A extends object>(
       return E.left(
         refused(
           workload === ''
-            ? 'no budgets are kept: the policy in force has no budget tree'
+            ? 'the policy in force has no budget tree, and shares no quota'
             : `${workload} stands at no node of a budget tree`,
           'state `spec.budgets.tree` in the policy, and `budget` of its queues',
         ),
@@ -319,8 +319,11 @@ const answerOr = <A extends object>(
 
 const refused = (reason: string, mend: string): DeskFault => ({ type: 'Refused', reason, mend })
 
-const unknownNode = ({ books }: Cell, name: string): DeskFault => {
-  const paths = books?.ledger.nodes().map((node) => books.ledger.path(node)) ?? []
+const unknownNode = ({ books, kueue }: Cell, name: string): DeskFault => {
+  const paths =
+    books?.ledger.nodes().map((node) => books.ledger.path(node)) ??
+    kueue?.holdings.tree.nodes.map((node) => node.name) ??
+    []
   const meant = nearest(name, paths)
   const mend = meant === null ? 'see `leasehold share` for those that there are' : `did you mean ${meant}?`
   return { type: 'NotFound', reason: `there is no node ${name} in the budget tree`, mend }

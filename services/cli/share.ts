@@ -1,4 +1,6 @@
+import { quotaAmount, quotaLines } from '../../projections/explain/quota-share-text.ts'
 import { shareLines } from '../../projections/explain/share-text.ts'
+import type { QuotaAmounts, QuotaShare } from '../../projections/explain/quota-share.ts'
 import type { ShareAnswer, ShareNode } from '../../projections/explain/share.ts'
 import { amountText, durationText, gpuHoursText, instantText, wrapped } from '../../projections/explain/wording.ts'
 import { withDesk } from './desk.ts'
@@ -15,8 +17,8 @@ export const registerShare: Register = (program, context) => {
   addWatchFlag(
     program
       .command('share')
-      .argument('[node]', 'its path in the budget tree, such as research/vision (default: all of it)')
-      .description('what each budget is entitled to, was owed, was charged and got, and when its next turn is')
+      .argument('[node]', 'its path in the budget tree, such as research/vision, or a queue or cohort (default: all)')
+      .description('what each budget is owed, was charged and got, and its next turn; of quota, who borrows from whom')
       .option('--at <time>', 'as things stood then (default: now, the end of the log)'),
   )
     .addHelpText('after', examples)
@@ -26,7 +28,9 @@ export const registerShare: Register = (program, context) => {
         return watched(session, flags.watch, (drawn) =>
           withDesk(drawn, {}, async (desk) => {
             const answer = await fromDesk(desk.share(node ?? null, at))
-            if (drawn.style.format === 'table') await printTable(drawn, answer, node !== undefined)
+            if (answer.sharing === 'kueue' && drawn.style.format !== 'json' && drawn.style.format !== 'yaml')
+              await printQuotas(drawn, answer, node !== undefined)
+            else if (drawn.style.format === 'table') await printTable(drawn, answer, node !== undefined)
             else if (drawn.style.format === 'csv') await drawn.printRows<Row>(rowsOf(answer), plainColumns)
             else await drawn.printObject(answer as unknown as JsonObject)
             return exitCodes.done
@@ -57,6 +61,80 @@ const printTable = async (session: Session, answer: ShareAnswer, isOne: boolean)
     `As of ${instantText(answer.at)}; GPU-hours over the last ${answer.windowHours} hours and the open one. Got is all that was held; what nobody was owed of it is not charged, and debt is what is owed and was not charged.`,
   )
 }
+
+/** Of a queue or cohort, one line for each resource that it has quota of. */
+interface QuotaRow extends QuotaShare, QuotaAmounts {}
+
+const printQuotas = async (session: Session, answer: ShareAnswer, isOne: boolean): Promise<void> => {
+  const { style } = session
+  const rows = answer.quotas.flatMap((share) =>
+    share.quotas.map((amounts): QuotaRow => ({ ...share, ...amounts })),
+  ) as unknown as ReadonlyArray<QuotaRow & JsonObject>
+  if (style.format === 'csv') {
+    await session.printRows<QuotaRow & JsonObject>(rows, plainQuotaColumns)
+    return
+  }
+  if (isOne) {
+    const lines = quotaLines(answer.quotas[0]!).map((line) => folded(terminalSafe(line), style.width))
+    await session.write(`${lines.join('\n')}\n`)
+  }
+  if (isOne && answer.quotas.length > 1) await session.write('\n')
+  const shown = answer.quotas.some(({ share }) => share !== null) ? [...quotaColumns, shareColumn] : quotaColumns
+  if (!isOne || answer.quotas.length > 1) await session.write(renderRows(rows, shown, style))
+  session.note(`As of ${instantText(answer.at)}. What is borrowed is told as of the cohort's own first.`)
+}
+
+const quotaOf = (pick: 'borrowed' | 'lent' | 'available') => (row: QuotaRow) => quotaAmount(row.resource, row[pick])
+
+const quotaColumns: ReadonlyArray<Column<QuotaRow>> = [
+  { name: 'node', value: ({ depth, node }) => `${'  '.repeat(depth)}${node}` },
+  {
+    name: 'of',
+    value: ({ accelerator, resource }) => (resource === 'devices' ? accelerator : `${accelerator} ${resource}`),
+  },
+  {
+    name: 'uses',
+    value: ({ kind, nominal, resource, subtree, used }) =>
+      `${quotaAmount(resource, used)} of ${quotaAmount(resource, kind === 'cohort' ? subtree : nominal)}`,
+    whole: true,
+  },
+  { name: 'borrows', value: quotaOf('borrowed'), align: 'right' },
+  { name: 'from', value: ({ from }) => from.map(({ node }) => node).join(', ') || null },
+  { name: 'lends', value: quotaOf('lent'), align: 'right' },
+  { name: 'more', value: quotaOf('available'), align: 'right' },
+  { name: 'runs', value: ({ kind, running }) => (kind === 'queue' ? running : null), align: 'right' },
+  { name: 'waits', value: ({ kind, waiting }) => (kind === 'queue' ? waiting : null), align: 'right' },
+]
+const shareColumn: Column<QuotaRow> = {
+  name: 'share',
+  value: ({ share }) => (share === null ? null : (share.milli ?? 'above all')),
+  align: 'right',
+}
+
+const plainQuotaColumns: ReadonlyArray<Column<QuotaRow & JsonObject>> = [
+  ...(
+    [
+      'node',
+      'kind',
+      'parent',
+      'accelerator',
+      'resource',
+      'nominal',
+      'subtree',
+      'used',
+      'borrowed',
+      'lent',
+      'borrowingLimit',
+      'lendingLimit',
+      'available',
+      'most',
+      'fairWeightMilli',
+      'running',
+      'waiting',
+    ] as const
+  ).map((name) => ({ name, value: (row: QuotaRow & JsonObject) => row[name] })),
+  { name: 'shareMilli', value: ({ share }) => share?.milli ?? null },
+]
 
 /** A line, broken where it is too long; what goes on stands below its text. */
 const folded = (line: string, width: number): string => {

@@ -49,6 +49,17 @@ spec:
   budgets: { tree: [{ name: lab, share: 1, owner: Lea }] }
 `
 
+const quotas = `
+metadata: { name: quotas }
+spec:
+  sharing: kueue
+  kueue: { fairSharing: [lessThanInitialShare] }
+  cohorts: [{ name: all }]
+  queues:
+    - { name: default, cohort: all, quotas: [{ accelerator: gpu, devices: { nominal: 2 } }] }
+    - { name: other, cohort: all, quotas: [{ accelerator: gpu, devices: { nominal: 2, lending: 1 } }] }
+`
+
 const keeping = `
 metadata: { name: keeping }
 spec:
@@ -137,6 +148,12 @@ describe('the document of the interface', () => {
     expect((await post('/v1/workloads/too-large/release', {})).json).toMatchObject({ error: { code: 'refused' } })
     for (const path of ['/v1/share', '/v1/workloads/waits/prio', '/v1/workloads/runs-too/prio'])
       expect((await get(path)).json).toMatchObject({ error: { code: 'refused' } })
+    await post('/v1/policy', quotas)
+    expect((await get('/v1/share')).json).toMatchObject({
+      sharing: 'kueue',
+      quotas: [{ node: 'all' }, { node: 'default', quotas: [{ nominal: 2000 }] }, { node: 'other' }],
+    })
+    expect((await get('/v1/share?node=othr')).json).toMatchObject({ error: { mend: 'did you mean other?' } })
     await post('/v1/policy', budgets)
     holds('post', '/v1/facts', await api.sendFacts(tick('t2', 2_000)))
     expect((await get('/v1/share')).json).toMatchObject({ nodes: [{ node: '' }, { node: 'lab', owner: 'Lea' }, {}] })
