@@ -1,5 +1,4 @@
 import type { Cell } from './cell.ts'
-import type { KueueBooks } from './kueue-books.ts'
 import { LeafOrder } from './leaf-order.ts'
 import type { Line } from './line.ts'
 import type { Workload } from './workload.ts'
@@ -17,29 +16,17 @@ type IsBefore = (a: Workload, b: Workload) => boolean
 export const standsInOrder = ({ books, policy }: Cell, { account, onHold, queue, run }: Workload): boolean =>
   run === null && !onHold && (policy === null || (queue.index >= 0 && (books === null || account !== null)))
 
-/** Higher priority first, then the older: as a queue of a cohort has it. */
-export const byPriority =
-  (kueue: KueueBooks): IsBefore =>
-  (a, b) => {
-    const rise = kueue.priorityOf(a) - kueue.priorityOf(b)
-    return rise !== 0 ? rise > 0 : a.seq < b.seq
-  }
-
 /**
- * Within its person's part of its leaf, by class and age, where books are kept; else within its queue, by class where
- * quota is shared as Kueue does, and by age. O(its lines), and what is named; without lines O(what stands before it).
+ * By class, as it has aged, and by age: within its person's part of its leaf where books are kept, within its queue where
+ * quota is shared as Kueue does; else within its queue, by age alone. O(its lines), and what is named; without lines O(what stands before it).
  */
 export const aheadOf = (cell: Cell, workload: Workload, namedMax: number): Ahead => {
   const { books, kueue, now, policy } = cell
   if (!standsInOrder(cell, workload)) return { count: 0, first: [] }
-  if (books !== null && policy !== null) {
-    const order = LeafOrder.of(policy, now)
-    const lines = books.lines.get(workload.account!.node) ?? []
-    return aheadAmong(lines, (a, b) => order.isBefore(a, b), workload, namedMax)
-  }
-  return kueue === null
-    ? aheadInQueue(workload, namedMax)
-    : aheadAmong(workload.queue.lines, byPriority(kueue), workload, namedMax)
+  if (policy === null || (books === null && kueue === null)) return aheadInQueue(workload, namedMax)
+  const order = LeafOrder.of(policy, now)
+  const lines = books === null ? workload.queue.lines : (books.lines.get(workload.account!.node) ?? [])
+  return aheadAmong(lines, (a, b) => order.isBefore(a, b), workload, namedMax)
 }
 
 const aheadAmong = (lines: Iterable<Line>, isBefore: IsBefore, workload: Workload, namedMax: number): Ahead => {

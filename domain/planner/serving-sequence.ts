@@ -1,8 +1,7 @@
-import { byPriority } from './ahead.ts'
 import { classesOf } from '../policy/allocation-policy.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
-import type { KueueBooks } from './kueue-books.ts'
+import { LeafOrder } from './leaf-order.ts'
 import type { Line } from './line.ts'
 import { ShareWalk } from './share-walk.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
@@ -16,7 +15,7 @@ export const servingSequences = (cell: Cell): ReadonlyArray<Iterable<Workload>> 
   const { books, kueue, policy, queueNamed, queues } = cell
   if (policy === null) return Array.from(queueNamed.values(), chain)
   if (books !== null) return [byShares(cell, books)]
-  return queues.map((queue) => (kueue === null ? chain(queue) : byClass(kueue, queue)))
+  return queues.map((queue) => (kueue === null ? chain(queue) : byClass(LeafOrder.of(policy, cell.now), queue)))
 }
 
 function* byShares({ now, policy }: Cell, books: Books): Generator<Workload> {
@@ -34,13 +33,12 @@ function* byShares({ now, policy }: Cell, books: Books): Generator<Workload> {
   }
 }
 
-function* byClass(kueue: KueueBooks, { lines }: WaitingQueue): Generator<Workload> {
-  const isBefore = byPriority(kueue)
+function* byClass(order: LeafOrder, { lines }: WaitingQueue): Generator<Workload> {
   const fronts = new Map<Line, Workload>()
   for (const line of lines) fronts.set(line, line.first!)
   while (fronts.size > 0) {
     let [line, first] = fronts.entries().next().value!
-    for (const [other, front] of fronts) if (isBefore(front, first)) [line, first] = [other, front]
+    for (const [other, front] of fronts) if (order.isBefore(front, first)) [line, first] = [other, front]
     yield first
     const next = behind(line, first)
     if (next === null) fronts.delete(line)
