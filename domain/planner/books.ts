@@ -107,15 +107,15 @@ export class Books {
   }
 
   /** Puts what waits, or runs, back where its account says, after a restore. */
-  putBack(workload: Workload, account: Account): void {
+  putBack(workload: Workload, account: Account | null): void {
     workload.account = account
     const { run } = workload
-    if (run === null) {
+    if (run !== null) {
+      if (account !== null) this.noteRuns(workload, account.node)
+      this.count(workload, run.parts, 1)
+    } else if (account !== null) {
       this.line(workload, account.node)
       workload.line!.isDemand = account.isCounted
-    } else {
-      this.noteRuns(workload, account.node)
-      this.count(workload, run.parts, 1)
     }
   }
 
@@ -179,7 +179,10 @@ export class Books {
   /** It holds nothing any more. */
   stop(workload: Workload, parts: Placement['parts'], at: EpochMs): void {
     const { account, run } = workload
-    if (account === null) return
+    if (account === null) {
+      this.count(workload, parts, -1)
+      return
+    }
     this.advance(at)
     if (run?.idle === true) this.ledger.active(account.node, account.rate, this.ledger.at)
     this.count(workload, parts, -1)
@@ -194,7 +197,12 @@ export class Books {
   /** What it holds, or what that counts for, is another thing now. */
   resize(workload: Workload, before: Placement['parts'], parts: Placement['parts'], at: EpochMs): void {
     const { account, run } = workload
-    if (account === null || run === null) return
+    if (run === null) return
+    if (account === null) {
+      this.count(workload, before, -1)
+      this.count(workload, parts, 1)
+      return
+    }
     this.advance(at)
     const rate = this.rateOf(workload.shape, parts)
     if (run.idle) this.ledger.active(account.node, account.rate, this.ledger.at)
@@ -228,9 +236,13 @@ export class Books {
     this.ledger.release(node, held, this.ledger.at)
   }
 
-  /** It runs there, or a place is kept for it: caps, quota and headroom count both alike. */
+  /**
+   * It runs there, or a place is kept for it: caps, quota and headroom count both alike, and whether or not the policy
+   * has a budget for it still.
+   */
   count(workload: Workload, parts: Placement['parts'], sign: 1 | -1): void {
-    this.tallies.add(workload, sign * heldMilli(parts), this.upwards(workload.account!.node))
+    const { account } = workload
+    this.tallies.add(workload, sign * heldMilli(parts), account === null ? [] : this.upwards(account.node))
     this.quota.count(workload, this.fleet, parts, sign)
   }
 

@@ -174,7 +174,7 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
     cell.places.set(decision.workload, place)
     place.gather(fleet, null)
     const workload = cell.workloads.get(decision.workload)!
-    if (workload.account !== null) cell.books?.count(workload, parts, 1)
+    cell.books?.count(workload, parts, 1)
     cell.kueue?.keep(workload, parts)
   }
   cell.submissions = snapshot.submissions
@@ -220,7 +220,7 @@ const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
     workload.queue.add(workload)
     if (books === null) workload.queue.lines.add(workload, lineKeyOf(cell, workload))
   }
-  if (given.account !== null) books!.putBack(workload, given.account)
+  books?.putBack(workload, given.account)
   if (workload.line?.size === 1) cell.untried.add(workload.line)
 }
 

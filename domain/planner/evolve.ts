@@ -286,7 +286,7 @@ const preempt = (cell: Cell, { at, data }: PreemptionDecided): void => {
   workload.roomMade = true
   cell.places.set(workload.id, place)
   place.gather(cell.fleet, null)
-  if (workload.account !== null) cell.books?.count(workload, parts, 1)
+  cell.books?.count(workload, parts, 1)
   cell.kueue?.keep(workload, parts)
   for (const { keeps, workload: id } of data.victims) {
     if (keeps !== null) continue

@@ -40,7 +40,7 @@ export const activate = (cell: Cell, data: PolicyActivated['data']): void => {
 const countPlaces = (cell: Cell, sign: 1 | -1): void => {
   for (const [id, { parts }] of cell.places) {
     const workload = cell.workloads.get(id)!
-    if (workload.account !== null) cell.books?.count(workload, parts, sign)
+    cell.books?.count(workload, parts, sign)
     if (sign > 0) cell.kueue?.keep(workload, parts)
     else cell.kueue?.stop(workload)
   }
@@ -230,7 +230,7 @@ export const dropPlace = (cell: Cell, workload: Workload): void => {
   cell.places.delete(workload.id)
   cell.kueue?.stop(workload)
   cell.kueue?.rest.fleetChanged()
-  if (workload.account !== null) cell.books?.count(workload, place.parts, -1)
+  cell.books?.count(workload, place.parts, -1)
   for (const { node } of place.parts) cell.freed.add(node)
   refresh(cell, place.parts)
 }
@@ -253,7 +253,10 @@ const open = (cell: Cell, workload: Workload): void => {
   if (run !== null) cell.kueue?.start(workload, run.parts, run.startedAt)
   if (books === null || run === null) return
   const path = budgetPathOf(policy!, workload)
-  if (path === null) return
+  if (path === null) {
+    books.count(workload, run.parts, 1)
+    return
+  }
   books.start(workload, path, run.parts, cell.now)
   if (run.idle) books.setIdle(workload, true, cell.now)
 }

@@ -117,7 +117,7 @@ export class ShareBoard extends PassBoard {
   protected keep(place: Place, kept: boolean): void {
     const { fleet, workloads } = this.cell
     const workload = workloads.get(place.decision.workload)!
-    if (workload.account !== null) this.books.count(workload, place.parts, kept ? 1 : -1)
+    this.books.count(workload, place.parts, kept ? 1 : -1)
     if (kept) {
       place.gather(fleet, null)
       this.placed.add(place.decision.workload)

@@ -27,7 +27,7 @@ const capBroken = (told: ToldCell, job: Job, size: number, at: number): string |
     return held + size > Math.max(cap, raisedTo) ? `the cap of ${what}: ${held} + ${size} > ${cap}` : null
   }
   const ofTeam = over(caps?.teams[team] ?? caps?.perTeamMilli, (other) => other.data.team === team, team)
-  const isSame = (other: Job) => other.data.terms.submitter === terms.submitter && budgetOf(told, other) !== null
+  const isSame = (other: Job) => other.data.terms.submitter === terms.submitter
   const ofPerson = over(caps?.perPersonMilli, isSame, terms.submitter)
   return ofTeam ?? ofPerson ?? nodeCapBroken(told, job, over)
 }
@@ -66,7 +66,7 @@ const quotaBroken = (told: ToldCell, job: Job, lease: ReadonlyArray<LeasePart>):
       if (nodes.has(`queue ${queue}`))
         tree.charge(`queue ${queue}`, acceleratorOf(told, node), 'devices', BigInt(devices.length * milli))
   }
-  for (const other of running(told)) if (budgetOf(told, other) !== null) charge(other.data.queue, other.run!.lease)
+  for (const other of running(told)) charge(other.data.queue, other.run!.lease)
   const quotas = queues.find(({ name }) => name === job.data.queue)!.quotas ?? []
   for (const { node } of lease) {
     const accelerator = acceleratorOf(told, node)
@@ -121,9 +121,7 @@ const firmBroken = (told: ToldCell, job: Job, lease: ReadonlyArray<LeasePart>, a
   const mostMilli = Math.floor(((100 - percent) * capacityOf(told, () => 1000)) / 100)
   const firm = heldBy(
     told,
-    (other) =>
-      (!isFree && !(other.data.terms.preemption.tolerated && told.isDrilled(other.data, at))) ||
-      (isFree && budgetOf(told, other) !== null),
+    (other) => isFree || !(other.data.terms.preemption.tolerated && told.isDrilled(other.data, at)),
   )
   if (percent > 0 && (!isFree || !lent) && firm + sizeOf(lease) > mostMilli)
     return `the headroom: ${firm} + ${sizeOf(lease)} > ${mostMilli}`

@@ -22,6 +22,7 @@ const submit = (life: ContestedLife, count = 8) => {
   life.tick()
   return life
 }
+const devicesOf = (nominal: number) => [{ accelerator: 'any', devices: { borrowing: null, lending: null, nominal } }]
 const raising = (name: string, devicesMilli: number, more: Partial<ExceptionPolicy> = {}): ExceptionPolicy => ({
   allows: { kind: 'cap', devicesMilli },
   expires: '2026-08-04',
@@ -50,6 +51,25 @@ describe('a cap', () => {
     life.end(life.running[0]!)
     life.tick()
     expect(life.running).toHaveLength(most)
+  })
+  it.each([
+    ['a team', { caps: { ...defaultCaps, perTeamMilli: 3000 } }, 'OverQueueLimit'],
+    ['a person', { caps: { ...defaultCaps, perPersonMilli: 3000 } }, 'OverQueueLimit'],
+    ['quota', { queues: [{ name: 'default', ordering: 'greedy', quotas: devicesOf(3000) }] }, 'WaitingForQuota'],
+    ['headroom', { headroom: { band: { high: 80, low: 60 }, lent: true, percent: 60 } }, 'NonPreemptibleOverQuota'],
+  ] as const)('should count of %s what runs on without a budget since a new policy moved it', (_, more, code) => {
+    const firm = { preemption: { tolerated: false }, terms: { submitter: 'u' } }
+    const life = new ContestedLife(monday).policy(budgetPolicy({ a: 1, b: 1 })).nodes(1, 8)
+    for (let i = 0; i < 3; i++) life.submit(`a${i}`, 1, { budget: 'a', ...firm })
+    life.tick()
+    life.policy(budgetPolicy({ 'a-new': 1, b: 1 }, more)).submit('next', 1, { budget: 'a-new', team: 'a', ...firm })
+    life.tick()
+    expect(life.running).toEqual(['a0', 'a1', 'a2'])
+    expect(life.reason('next')).toBe(code)
+    for (const each of [life.restarted(), life]) {
+      each.end('a0').tick()
+      expect(each.running).toEqual(['a1', 'a2', 'next'])
+    }
   })
   it('should be raised by an exception until it expires at midnight UTC, which is said once', () => {
     const caps = { ...defaultCaps, perTeamMilli: 2000 }
