@@ -146,7 +146,8 @@ export class ToldCell {
         break
       case 'CheckpointCommitted':
       case 'ProgressObserved':
-        run!.idle = false
+        // What is told late ended nothing when it was so.
+        if (input.at + this.policy!.budgets!.idleAfterMs > this.now) run!.idle = false
         if (input.type === 'CheckpointCommitted') run!.checkpointAt = Math.max(run!.checkpointAt ?? 0, input.at)
         break
       case 'CommandConcluded': {
