@@ -59,7 +59,7 @@ export class BudgetPass extends ShareBoard {
       this.openPlaces.push(place)
       this.keep(place, false)
       const workload = workloads.get(id)!
-      if (workload.account !== null) this.taking.forget(workload, place.decision.needMilli)
+      this.taking.forget(workload, place)
       const block = complete ? this.moveIn(workload, place) : null
       if (complete && block === null) continue
       const [because, rule] =
@@ -282,11 +282,11 @@ export class BudgetPass extends ShareBoard {
     const rate = this.books.rateOf(workload.shape, reclaim.placement.parts)
     const decisions = preemptionDecisions(this, workload, reclaim, rate)
     this.decisions.push(...decisions)
-    this.taking.commit(workload, reclaim, rate)
     const [decided] = decisions
     assert(decided?.type === 'PreemptionDecided', 'a preemption is decided before anybody is asked to leave')
     const place = new Place(decided.data, this.at, workload.shape, reclaim.placement.parts)
     this.keep(place, true)
     this.newPlaces.push(place)
+    this.taking.commit(workload, reclaim, place, rate)
   }
 }

@@ -38,6 +38,16 @@ export class Gathering {
     this.taken.clear()
   }
 
+  /** What is not taken yet, device by device. */
+  get lacking(): Placement['parts'] {
+    return this.parts.flatMap((part) =>
+      part.devices.flatMap((device) => {
+        const milli = part.milli - (this.taken.get(`${part.node} ${device}`)?.milli ?? 0)
+        return milli === 0 ? [] : [{ ...part, devices: [device], milli }]
+      }),
+    )
+  }
+
   /** Thousandths of devices that are taken for it already. */
   get keptMilli(): number {
     let sum = 0

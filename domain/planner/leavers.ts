@@ -2,6 +2,7 @@ import type { Placement } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
 import { canPlace } from '../fleet/spanning.ts'
 import type { Cell } from './cell.ts'
+import type { Gathering } from './gathering.ts'
 
 /**
  * What is about to come free because somebody was asked to leave it, for whatever cause: the devices that no kept place
@@ -10,12 +11,15 @@ import type { Cell } from './cell.ts'
 export class Leavers {
   private readonly cell: Cell
   private readonly frees: { readonly shape: Shape; readonly parts: Placement['parts'] }[] = []
-  /** Thousandths that kept places take, by node and device. */
+  /** Thousandths that places took as the pass began, and that were kept since, by node and device. */
   private readonly kept = new Map<string, number>()
+  private readonly places = new Set<Gathering>()
+  /** Thousandths that kept places lack still, and nobody is about to leave, by node and device; null: not worked out. */
+  private awaited: ReadonlyMap<string, number> | null = null
 
   constructor(cell: Cell) {
     this.cell = cell
-    for (const { parts } of cell.places.values()) this.keep(parts)
+    for (const place of cell.places.values()) this.keep(place)
     for (const { shape, run } of [...cell.leaving].sort((a, b) => a.seq - b.seq)) {
       const open = run!.open!
       // Silence frees nothing: who has not left in time is not about to.
@@ -26,10 +30,31 @@ export class Leavers {
 
   add(shape: Shape, parts: Placement['parts']): void {
     this.frees.push({ shape, parts })
+    this.awaited = null
   }
 
-  keep(parts: Placement['parts']): void {
-    for (const [key, milli] of milliBy(parts)) this.kept.set(key, (this.kept.get(key) ?? 0) + milli)
+  keep(place: Gathering): void {
+    for (const [key, milli] of milliBy(place.parts)) this.kept.set(key, (this.kept.get(key) ?? 0) + milli)
+    this.places.add(place)
+    this.awaited = null
+  }
+
+  /** It is kept no longer. */
+  open(place: Gathering): void {
+    this.places.delete(place)
+    this.awaited = null
+  }
+
+  /** What is anybody's of these once their holder has left: kept places that lack them still come first. */
+  beside(parts: Placement['parts']): Placement['parts'] {
+    if (this.places.size === 0) return parts
+    this.awaited ??= this.stillLacking()
+    return this.awaited.size === 0 ? parts : without(parts, new Map(this.awaited))
+  }
+
+  private stillLacking(): ReadonlyMap<string, number> {
+    const coming = milliBy(this.frees.flatMap(({ parts }) => parts))
+    return milliBy([...this.places].flatMap(({ lacking }) => without(lacking, coming)))
   }
 
   /** Whether it fits beside what is free now once they have left. */
@@ -54,8 +79,13 @@ export class Leavers {
 export const partsBeyond = (parts: Placement['parts'], keeps: Placement['parts']): Placement['parts'] =>
   without(parts, milliBy(keeps))
 
-const milliBy = (parts: Placement['parts']): Map<string, number> =>
-  new Map(parts.flatMap(({ node, devices, milli }) => devices.map((device) => [`${node} ${device}`, milli] as const)))
+/** By node and device. */
+const milliBy = (parts: Placement['parts']): Map<string, number> => {
+  const sums = new Map<string, number>()
+  for (const { node, devices, milli } of parts)
+    for (const device of devices) sums.set(`${node} ${device}`, (sums.get(`${node} ${device}`) ?? 0) + milli)
+  return sums
+}
 
 /** Device by device, less what is taken of it, which is taken off there. */
 const without = (parts: Placement['parts'], taken: Map<string, number>): Placement['parts'] =>

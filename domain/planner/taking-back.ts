@@ -11,6 +11,7 @@ import { Leavers, partsBeyond } from './leavers.ts'
 import { isNotLent, lentRightOf, type LentRight } from './lent-quota.ts'
 import { LentRoom, type Going } from './lent-room.ts'
 import { nodeStanding } from './node-standing.ts'
+import type { Place } from './place.ts'
 import type { Taking } from './preemption.ts'
 import { poolFrom } from './protected-pool.ts'
 import { protectedUntil, protectionOf, protectionRule } from './protection.ts'
@@ -241,9 +242,9 @@ export class TakingBack {
   }
 
   /** It is decided: what leaves is nobody's victim any more, and what comes is on its way. */
-  commit(workload: Workload, { placement, victims }: VictimSet, rate: number): void {
+  commit(workload: Workload, { victims }: VictimSet, place: Place, rate: number): void {
     this.note(this.arriving, workload.account!.node, rate)
-    this.leavers.keep(placement.parts)
+    this.leavers.keep(place)
     for (const { frees, workload: victim, rate: freed, keeps } of victims) {
       this.gone.add(victim)
       this.leavers.add(victim.shape, frees)
@@ -258,8 +259,9 @@ export class TakingBack {
   readonly arrivingAt = (node: number): number => this.arriving.get(node) ?? 0
 
   /** A place is no longer kept: what it was for runs, or waits like others. */
-  forget(workload: Workload, rate: number): void {
-    this.note(this.arriving, workload.account!.node, -rate)
+  forget({ account }: Workload, place: Place): void {
+    this.leavers.open(place)
+    if (account !== null) this.note(this.arriving, account.node, -place.decision.needMilli)
   }
 
   /** Behind with a debt, and short of at least the workload's rate, or without anything. */
@@ -324,6 +326,7 @@ export class TakingBack {
     const { quota } = this.books
     return {
       fleet,
+      beside: (parts) => this.leavers.beside(parts),
       allows: () => !quota.limits(queue.name) || quota.verdicts(queue.name, shape).some(({ fits }) => fits),
       count: ({ frees, workload: victim }, gone) => {
         quota.count(victim, fleet, frees, gone ? -1 : 1)

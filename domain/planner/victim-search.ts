@@ -17,6 +17,8 @@ export interface Trial {
   readonly fleet: Fleet
   /** Whether quota lets the request start, as far as victims are gone. */
   readonly allows: () => boolean
+  /** What is anybody's of that, once it is given back. */
+  readonly beside: (parts: Placement['parts']) => Placement['parts']
   /** Quota has the victim as gone, or as there again, as far as it makes room. */
   readonly count: (victim: VictimOption, gone: boolean) => void
 }
@@ -47,7 +49,7 @@ export const findVictims = (
   leave(trial, chosen)
   const placement = place()
   comeBack(trial, chosen)
-  if (placement === null || !isTight(chosen, placement, spare)) return null
+  if (placement === null || !isTight(trial, chosen, placement, spare)) return null
   return { victims: chosen, placement }
 }
 
@@ -174,13 +176,13 @@ const leastOnOneNode = (
 }
 
 /** What is freed beyond the need is smaller than the smallest victim. */
-const isTight = (victims: ReadonlyArray<VictimOption>, placement: Placement, spare: number): boolean => {
+const isTight = (trial: Trial, victims: ReadonlyArray<VictimOption>, placement: Placement, spare: number): boolean => {
   const taken = new Map<string, number>()
   for (const { node, devices, milli } of placement.parts)
     for (const device of devices) taken.set(`${node} ${device}`, milli)
   let beyond = 0
   for (const { frees } of victims)
-    for (const { node, devices, milli } of frees)
+    for (const { node, devices, milli } of trial.beside(frees))
       for (const device of devices) {
         const key = `${node} ${device}`
         const used = Math.min(milli, taken.get(key) ?? 0)
@@ -202,10 +204,10 @@ export const comeBack = (trial: Trial, victims: ReadonlyArray<VictimOption>): vo
   for (const victim of victims) give(trial, victim, -1)
 }
 
-const give = ({ count, fleet }: Trial, victim: VictimOption, sign: 1 | -1): void => {
+const give = ({ beside, count, fleet }: Trial, victim: VictimOption, sign: 1 | -1): void => {
   const { frees, workload } = victim
   count(victim, sign > 0)
-  for (const part of frees) {
+  for (const part of beside(frees)) {
     if (sign > 0) fleet.give(workload.shape, part)
     else fleet.take(workload.shape, part)
   }

@@ -123,7 +123,9 @@ export class VictimRules {
     const freed = victims.map(
       ({ keeps, workload }) => sizeOf(told.jobs.get(workload)!.run!.lease) - sizeOf(keeps ?? []),
     )
-    const beyond = freed.reduce((sum, each) => sum + each, 0) - usedOf(told, victims, lease)
+    // Places that are kept already take their part of it first.
+    const given = [...told.places.values()].flatMap(({ decision }) => decision.lease)
+    const beyond = freed.reduce((sum, each) => sum + each, 0) - usedOf(told, victims, [...given, ...lease])
     if (kept === 0 && beyond >= Math.min(...freed)) fail(`${beyond} thousandths are freed beyond what ${job.id} needs`)
   }
 
@@ -227,9 +229,9 @@ const mostShrunk = (told: ToldCell, { keeps, workload }: Victim): ReadonlyArray<
 
 /** Thousandths of what the victims free that lie within the lease. */
 const usedOf = (told: ToldCell, victims: ReadonlyArray<Victim>, lease: ReadonlyArray<LeasePart>): number => {
-  const wanted = new Map<string, number>(
-    lease.flatMap(({ node, devices, milli }) => devices.map((one) => [`${node} ${one}`, milli] as const)),
-  )
+  const wanted = new Map<string, number>()
+  for (const { node, devices, milli } of lease)
+    for (const one of devices) wanted.set(`${node} ${one}`, (wanted.get(`${node} ${one}`) ?? 0) + milli)
   let used = 0
   for (const { keeps, workload } of victims) {
     const kept = new Set((keeps ?? []).flatMap(({ node, devices }) => devices.map((one) => `${node} ${one}`)))

@@ -236,6 +236,46 @@ it('should keep the free part of a device of which the other part has to come fr
   expect(life.running).toEqual(['a', 'b0'])
 })
 
+describe('a device that is kept for who waits for it to be given up by shrinking', () => {
+  /** Of four devices, the last is kept for b; who has all of them was asked to shrink, and has not. */
+  const notShrunk = (): CellLife => {
+    const life = new CellLife()
+      .policy(budgetPolicy({ a: 1, b: 1, c: 2 }, { mode: 'automate' }, { reclaimAfterMs: minutes(1) }))
+      .nodes(1, 4)
+      .drilled('a', 'b', 'c')
+    const elasticity = { maxReplicas: 4, minReplicas: 3, resizeCostMs: minutes(0) }
+    life.submit('wide', 4, { budget: 'a', terms: { elasticity } }).tick()
+    conclude(life, 'wide', 'start')
+    life.submit('b', 1, { budget: 'b' })
+    pass(life, 2 * minute)
+    expect(preemptionsOf(life).map(({ data }) => data.lease)).toMatchObject([[{ devices: [3] }]])
+    const { attempt, run } = life.cell.workloads.get('wide')!
+    const { command, verb } = run!.open!
+    const data = { attempt, command, outcome: 'expired', reason: null, verb, workload: 'wide' } as const
+    life.tell({ type: 'CommandConcluded', at: life.now as EpochMs, data })
+    return life
+  }
+  it('should be promised to nobody else who would have it evicted', () => {
+    const life = notShrunk()
+    life.submit('c', 4, { budget: 'c' })
+    pass(life, 10 * minute)
+    expect(victimsOf(life)).toEqual(['wide'])
+    expect(heldOf(life, 'c')!.code).toBe('WaitingForCapacity')
+  })
+  it('should come to it, whoever has it evicted for the rest', () => {
+    const life = notShrunk()
+    life.submit('c', 3, { budget: 'c' })
+    pass(life, 10 * minute)
+    expect(preemptionsOf(life).map(({ data }) => data.lease)).toMatchObject([
+      [{ devices: [3] }],
+      [{ devices: [0, 1, 2] }],
+    ])
+    conclude(life, 'wide', 'evict')
+    life.tick()
+    expect(life.running).toEqual(['b', 'c'])
+  })
+})
+
 it('should take no more of a side while somebody of it leaves for a place that is no longer kept', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1, b: 1 }, { mode: 'automate' }))
