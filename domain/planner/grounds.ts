@@ -1,4 +1,4 @@
-import { assert } from '../kernel/decider.ts'
+import { everywhere } from '../fleet/score-cache.ts'
 import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { Block } from './block.ts'
 import type { Books } from './books.ts'
@@ -12,6 +12,7 @@ import { nodeStanding } from './node-standing.ts'
 import { protectionOf, type Protection } from './protection.ts'
 import type { ReasonCode } from './reason-code.ts'
 import { isReserve } from './room-reason.ts'
+import { shapesBeyond } from './shapes-within.ts'
 import { StartCheck } from './start-check.ts'
 import { TakingBack } from './taking-back.ts'
 import type { Workload } from './workload.ts'
@@ -35,8 +36,8 @@ export interface Grounds {
 const holdersNamedMax = 10
 
 /**
- * The grounds of what its workload was told last, worked out anew: O(depth), and O(what runs beside it) where that is
- * what it waits for. What waits is not looked at. The ledger is brought to the cell's time.
+ * The grounds of what its workload was told last, worked out anew: O(depth), and O(what runs beside it), or a search of
+ * it, where that is what it waits for. What waits is not looked at. The ledger is brought to the cell's time.
  * @returns null where no books are kept, or they have no place for it; where quota is shared as Kueue does, of what
  *          quota holds alone
  */
@@ -204,12 +205,21 @@ class GroundsNow {
     )
   }
 
-  /** What a look for those who would have to leave comes to, without the search itself. */
+  /** What a look for those who would have to leave comes to; only what they would lose takes the search itself. */
   private claim(code: ReasonCode): Pick<Block, 'compared'> | null {
-    const taking = new TakingBack(this.cell, this.books, this.policy, this.cell.now)
-    const found = taking.find(this.workload, [], () => null, 0)
-    assert(found === null || 'code' in found, 'nobody is found for nothing')
-    return found?.code === code ? found : null
+    const { books, cell, check, policy, workload } = this
+    const taking = new TakingBack(cell, books, policy, cell.now)
+    const isSearched = workload.hold!.rule === 'spec.limits.lossMax'
+    const shapes = isSearched ? shapesBeyond(cell, books, workload) : []
+    const spare = check.hasReserve(workload) ? 0 : check.keptFromOthers(workload)
+    const rules = { policy: policy.placement, fragmentation: cell.fragmentation }
+    const found = taking.find(
+      workload,
+      shapes,
+      (shape) => cell.placer.place(shape, rules, workload.seq, everywhere),
+      spare,
+    )
+    return found !== null && 'code' in found && found.code === code ? found : null
   }
 
   /** What runs beyond its entitlement beside the workload's side, and is protected in this way. */

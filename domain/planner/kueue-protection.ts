@@ -7,6 +7,7 @@ import type { Cell } from './cell.ts'
 import { EvictionAllowance } from './eviction-allowance.ts'
 import type { KueueBooks } from './kueue-books.ts'
 import type { LeafOrder } from './leaf-order.ts'
+import { losesTooMuch } from './lost-work.ts'
 import { poolFrom } from './protected-pool.ts'
 import { exceptionFor, protectedUntil, protectionOf, protectionRule, type Protection } from './protection.ts'
 import { Refusals } from './refusals.ts'
@@ -62,13 +63,8 @@ export class KueueProtection {
   /** Why so many may not be evicted by one decision; null: they may. */
   tooMany(victims: ReadonlyArray<Workload>, lossMilliUnitMs: number): Block | null {
     if (this.waived) return null
-    const { lossMaxMilliUnitHours } = this.limits
-    if (lossMaxMilliUnitHours !== null && lossMilliUnitMs > lossMaxMilliUnitHours * msPerHour)
-      return {
-        code: 'PreemptionRateLimited',
-        rule: 'spec.limits.lossMax',
-        compared: { lossMaxMilliUnitHours, lossMilliUnitHours: Math.ceil(lossMilliUnitMs / msPerHour) },
-      }
+    const dear = losesTooMuch(this.limits, lossMilliUnitMs)
+    if (dear !== null) return dear
     const left = this.allowance.leftOfCell
     if (victims.length > left)
       return limited('spec.limits.evictionsPerMinute', { evictions: victims.length, evictionsLeft: Math.max(0, left) })
@@ -216,8 +212,6 @@ export class KueueProtection {
     }
   }
 }
-
-const msPerHour = 3_600_000
 
 const limited = (rule: string, compared: NonNullable<Block['compared']>): Block => ({
   code: 'PreemptionRateLimited',

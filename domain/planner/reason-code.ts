@@ -28,7 +28,7 @@
  * - WaitingForVictims: they have been asked to, and its place is kept;
  * - ProtectedWindow: they run in a protected window;
  * - DrillNotPassed: nobody has seen that they can go on from a checkpoint, or not lately;
- * - PreemptionRateLimited: so many were evicted that no more may be for now;
+ * - PreemptionRateLimited: so many were evicted that no more may be for now, or one decision would lose too much work;
  * - SearchBudgetExhausted: the search for them was given up.
  */
 export const reasonCodes = [
@@ -66,6 +66,13 @@ export const comparedBy: { readonly [C in ReasonCode]?: ReadonlyArray<string> } 
   WaitingForVictims: ['victims', 'holdUntilMs'],
   ProtectedWindow: ['protectedAttempts', 'untilMs'],
   DrillNotPassed: ['undrilledAttempts'],
-  PreemptionRateLimited: ['limitedAttempts', 'retryAtMs'],
+  PreemptionRateLimited: [
+    'limitedAttempts',
+    'retryAtMs',
+    'evictions',
+    'evictionsLeft',
+    'lossMilliUnitHours',
+    'lossMaxMilliUnitHours',
+  ],
   SearchBudgetExhausted: ['searches'],
 }

@@ -10,6 +10,7 @@ import type { Room, RoomLimits } from './eviction-room.ts'
 import { Leavers, partsBeyond } from './leavers.ts'
 import { isNotLent, lentRightOf, type LentRight } from './lent-quota.ts'
 import { LentRoom, type Going } from './lent-room.ts'
+import { losesTooMuch, lossMaxOf } from './lost-work.ts'
 import { nodeStanding } from './node-standing.ts'
 import type { Place } from './place.ts'
 import type { Taking } from './preemption.ts'
@@ -145,7 +146,7 @@ export class TakingBack {
           if (!isNotLent(this.books, this.policy, victim, workload) && this.consider(victim, workload, candidates))
             sideOf.set(victim.id, side)
       }
-    const found = this.search(asked, candidates, new SideRoom(this.books, this.leaving, sideOf, this.roomLimits))
+    const found = this.search(asked, candidates, (limits) => new SideRoom(this.books, this.leaving, sideOf, limits))
     if (found === 'waits') return found
     if (found === null || 'code' in found) {
       this.nobody.set(key, found)
@@ -163,7 +164,9 @@ export class TakingBack {
   private ofLentQuota(asked: Asked, { deadlineMs, rule, wanted }: LentRight): Taking | Block | 'waits' | null {
     const { workload } = asked
     const { queue } = workload
-    const room = new LentRoom(this.books.quota, this.cell.fleet, queue.name, wanted, this.going, this.roomLimits)
+    const roomOf = (limits: RoomLimits) =>
+      new LentRoom(this.books.quota, this.cell.fleet, queue.name, wanted, this.going, limits)
+    const room = roomOf(this.roomLimits)
     const candidates: Candidates = { victims: [], shrinking: new Map(), refused: new Refusals() }
     for (const there of this.books.running.values())
       for (const victim of there) {
@@ -172,17 +175,16 @@ export class TakingBack {
         if (lentUntil > this.at) candidates.refused.until(lentUntil, rule)
         else this.consider(victim, workload, candidates)
       }
-    const found = this.search(asked, candidates, room)
+    const found = this.search(asked, candidates, roomOf)
     if (found === null || found === 'waits' || 'code' in found) return found
     return { ...found, rule, side: null, victimSide: null }
   }
 
   private get roomLimits(): RoomLimits {
-    const { lossMaxMilliUnitHours } = limitsOf(this.policy)
     return {
       teamLeft: (team) => this.allowance.leftOfTeam(team),
       cellLeft: this.allowance.leftOfCell,
-      lossMax: lossMaxMilliUnitHours === null ? Infinity : lossMaxMilliUnitHours * 3_600_000,
+      lossMax: lossMaxOf(limitsOf(this.policy)),
     }
   }
 
@@ -197,13 +199,15 @@ export class TakingBack {
 
   /** It may have to wait for somebody who leaves, or shrinks, already. */
   private search(
-    { place, shapes, spare, workload }: Asked,
+    asked: Asked,
     { refused, shrinking, victims }: Candidates,
-    room: Room,
+    roomOf: (limits: RoomLimits) => Room,
   ): (VictimSet & { readonly looked: number }) | Block | 'waits' | null {
+    const { place, shapes, workload } = asked
     const options = optionsOf(this.books, victims, shrinking, this.at)
+    const room = roomOf(this.roomLimits)
     for (const shape of shapes) {
-      const look = () => findVictims(this.trialOf(workload, shape), shape, options, room, () => place(shape), spare)
+      const look = () => this.victimsFor(asked, shape, options, room)
       const found = look()
       if (found === null) continue
       if (found.victims.some(({ workload: victim }) => shrinking.has(victim))) return 'waits'
@@ -213,7 +217,34 @@ export class TakingBack {
         looked: victims.length,
       }
     }
-    return refused.block() ?? this.storm(victims.length)
+    const dear = this.tooDear(asked, options, roomOf)
+    return dear ?? refused.block() ?? this.storm(victims.length)
+  }
+
+  private victimsFor(
+    { place, spare, workload }: Asked,
+    shape: Shape,
+    options: ReadonlyArray<VictimOption>,
+    room: Room,
+  ): VictimSet | null {
+    return findVictims(this.trialOf(workload, shape), shape, options, room, () => place(shape), spare)
+  }
+
+  /** Those who may leave would lose too much work by it, and nothing else is in the way. */
+  private tooDear(
+    asked: Asked,
+    options: ReadonlyArray<VictimOption>,
+    roomOf: (limits: RoomLimits) => Room,
+  ): Block | null {
+    const limits = limitsOf(this.policy)
+    if (limits.lossMaxMilliUnitHours === null) return null
+    const room = roomOf({ ...this.roomLimits, lossMax: Infinity })
+    for (const shape of asked.shapes) {
+      const found = this.victimsFor(asked, shape, options, room)
+      const dear = losesTooMuch(limits, found?.victims.reduce((sum, { loss }) => sum + loss, 0) ?? 0)
+      if (dear !== null) return dear
+    }
+    return null
   }
 
   /** Somebody would stop who could shrink, and need only do that beside what others are about to leave. */

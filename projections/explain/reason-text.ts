@@ -122,8 +122,7 @@ const limitText = (why: Waiting): string | null => {
 
 /** Of those who would have to leave for it. */
 const victimText = (why: Waiting): string | null => {
-  const { holdUntilMs, limitedAttempts, protectedAttempts, retryAtMs, searches, undrilledAttempts, untilMs, victims } =
-    why.compared
+  const { holdUntilMs, protectedAttempts, retryAtMs, searches, undrilledAttempts, untilMs, victims } = why.compared
   const when = (ms: number) => `${instantText(ms)} (in ${durationText(Math.max(0, ms - why.at))})`
   switch (why.code) {
     case 'WaitingForVictims':
@@ -133,7 +132,7 @@ const victimText = (why: Waiting): string | null => {
     case 'ProtectedWindow':
       return `its side is owed the room, but ${attempts(protectedAttempts)} that would have to leave ${protectedAttempts === 1 ? 'is' : 'are'} in a protected window${untilMs === undefined ? '' : `, the first until ${when(untilMs)}`}.`
     case 'PreemptionRateLimited':
-      return `its side is owed the room, but the team of ${attempts(limitedAttempts)} that would have to leave was evicted as often as the policy allows in an hour${retryAtMs === undefined ? '' : `; again from ${when(retryAtMs)}`}.`
+      return `its side is owed the room, but ${limitedText(why)}${retryAtMs === undefined ? '' : `; again from ${when(retryAtMs)}`}.`
     case 'DrillNotPassed':
       return `its side is owed the room, but ${attempts(undrilledAttempts)} that would have to leave ${undrilledAttempts === 1 ? 'has' : 'have'} no passed and fresh drill that shows it goes on from a checkpoint.`
     case 'SearchBudgetExhausted':
@@ -141,6 +140,20 @@ const victimText = (why: Waiting): string | null => {
     default:
       return null
   }
+}
+
+/** Which limit of the policy is reached, by its rule. */
+const limitedText = ({ compared, rule }: Waiting): string => {
+  const { evictions, evictionsLeft, limitedAttempts, lossMaxMilliUnitHours, lossMilliUnitHours } = compared
+  if (rule === 'spec.limits.lossMax')
+    return lossMaxMilliUnitHours === undefined || lossMilliUnitHours === undefined
+      ? 'what would have to leave would lose more work since its last checkpoints than one decision may'
+      : `what would have to leave would lose ${gpuHoursText(lossMilliUnitHours)} GPU-hours of work since its last checkpoints, and one decision may lose ${gpuHoursText(lossMaxMilliUnitHours)}`
+  const [whose, span] =
+    rule === 'spec.limits.evictionsPerMinute' ? ['of the pool', 'in a minute'] : ['of one team', 'in an hour']
+  return evictions === undefined || evictionsLeft === undefined
+    ? `${attempts(limitedAttempts)} that would have to leave may not now: as many ${whose} were evicted as the policy allows ${span}`
+    : `${evictions} ${whose} would have to leave, and the policy allows ${evictionsLeft} more ${span}`
 }
 
 const attempts = (count: number | undefined): string =>

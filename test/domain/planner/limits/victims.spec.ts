@@ -224,11 +224,21 @@ it('should lose no more work by one decision than the policy allows', () => {
   const bounded = (lossMaxMilliUnitHours: number) => {
     const life = contested(4, { limits: { ...defaultLimits, lossMaxMilliUnitHours } })
     life.at(monday + hour).submit('b0', 2, { budget: 'b' })
-    return victimsOf(life.pass(10 * minute))
+    return { life, decisions: life.pass(10 * minute) }
   }
   // Two devices for 70 minutes are 2333 milli-unit hours.
-  expect(bounded(2333)).toEqual([])
-  expect(bounded(2334)).toEqual(['a0', 'a1'])
+  const { life, decisions } = bounded(2333)
+  expect(victimsOf(decisions)).toEqual([])
+  expect(victimsOf(bounded(2334).decisions)).toEqual(['a0', 'a1'])
+  const [held] = decisionsOf(decisions, 'WorkloadHeld').slice(-1)
+  expect(held!.data).toMatchObject({
+    workload: 'b0',
+    code: 'PreemptionRateLimited',
+    rule: 'spec.limits.lossMax',
+    compared: { lossMaxMilliUnitHours: 2333, lossMilliUnitHours: 2334 },
+  })
+  // What is saved is not lost.
+  expect(victimsOf(life.checkpoint('a2').tick())).toEqual(['a0', 'a2'])
 })
 
 it('should not take below its entitlement a side whose victims are slow to leave', () => {
