@@ -98,7 +98,7 @@ class GroundsNow {
         return this.named(this.check.caps(this.workload), [])
       case 'WaitingForQuota':
       case 'ExceedsMaxQuota':
-        return this.named(this.quota(), [])
+        return this.named(this.quota(code), [])
       case 'WouldDelayReservation':
         return this.kept()
       case 'NonPreemptibleOverQuota':
@@ -156,11 +156,14 @@ class GroundsNow {
     return this.named(null, [])
   }
 
-  private quota(): Pick<Block, 'compared'> | null {
+  private quota(code: ReasonCode): Pick<Block, 'compared'> | null {
     const { queue, shape } = this.workload
-    const verdicts = this.books.quota.verdicts(queue.name, shape)
+    const { quota } = this.books
+    const verdicts = quota.verdicts(queue.name, shape)
     const worst = verdicts.find(({ possible }) => possible) ?? verdicts[0]
-    return worst === undefined ? null : { compared: { asked: worst.asked, available: worst.available } }
+    if (worst === undefined) return null
+    const { asked, available } = worst
+    return { compared: { asked, available, ...(code === 'WaitingForQuota' && quota.standing(queue.name, worst)) } }
   }
 
   /** Of a place that is kept for somebody, rather than devices for whoever comes, there are no numbers. */

@@ -3,6 +3,7 @@ import type { Shape } from '../fleet/shape.ts'
 import type { HeadOutcome } from '../kueue/admission-cycle.ts'
 import type { Victim } from '../kueue/preemption-request.ts'
 import { quotaResources, type QuotaResource } from '../policy/quota-policy.ts'
+import { quotaStanding } from '../quota/quota-standing.ts'
 import type { QuotaTree, Usage } from '../quota/quota-tree.ts'
 import type { Block } from './block.ts'
 import type { KueueBooks } from './kueue-books.ts'
@@ -49,7 +50,8 @@ export const quotaBlock = (books: KueueBooks, workload: Workload, { assignment, 
       const exceeds = reason === 'ExceedsMaxQuota'
       const { tree } = books.holdings
       const asks = assignment.usage.length > 0 ? assignment.usage : books.asks.leastOf(workload)
-      const compared = shortestOf(tree, head.queue, asks, exceeds)
+      const { asked, available } = shortestOf(tree, head.queue, asks, exceeds)
+      const compared = { asked, available }
       return { code: exceeds ? 'ExceedsMaxQuota' : 'WaitingForQuota', rule, compared }
     }
   }
@@ -60,7 +62,7 @@ export const quotaShortage = (books: KueueBooks, workload: Workload, exceeds: bo
   const { tree } = books.holdings
   const { accepts, podSets, queue } = books.asks.headOf(workload)
   const [podSet] = podSets
-  let nearest: { readonly asked: number; readonly available: number } | null = null
+  let nearest: ReturnType<typeof shortestOf> | null = null
   for (const { flavorResources, name } of books.rulesOf(queue).groups[0]?.flavors ?? []) {
     if (podSet === undefined || !accepts(0, name)) continue
     const asks = podSet.requests.flatMap(([resource, amount]): ReadonlyArray<readonly [number, number]> => {
@@ -71,16 +73,19 @@ export const quotaShortage = (books: KueueBooks, workload: Workload, exceeds: bo
     if (shortest.asked === 0) continue
     if (nearest === null || shortest.asked - shortest.available < nearest.asked - nearest.available) nearest = shortest
   }
-  return nearest
+  if (nearest === null) return null
+  const { asked, available, flavorResource } = nearest
+  return { asked, available, ...(!exceeds && quotaStanding(tree, queue, flavorResource)) }
 }
 
 const shortestOf = (tree: QuotaTree, queue: number, asks: Usage, exceeds: boolean) => {
-  let [asked, available] = [0, 0]
+  let [asked, available, flavorResource] = [0, 0, -1]
   for (const [one, amount] of asks) {
     const most = exceeds ? tree.potential(queue, one) : Math.max(0, tree.available(queue, one))
     if (asked > 0 && amount - most <= asked - available) continue
     asked = amount
     available = most
+    flavorResource = one
   }
-  return { asked, available }
+  return { asked, available, flavorResource }
 }

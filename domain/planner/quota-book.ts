@@ -1,5 +1,6 @@
 import type { Fleet, Placement } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
+import { quotaStanding, type QuotaStanding } from '../quota/quota-standing.ts'
 import { QuotaTree, type Usage } from '../quota/quota-tree.ts'
 import type { AllocationPolicy } from '../policy/allocation-policy.ts'
 import { quotaNodesOf } from '../policy/quota-nodes.ts'
@@ -18,6 +19,8 @@ export interface QuotaVerdict {
   /** Of the resource that is shortest: what is asked for, and what there is of it. */
   readonly asked: number
   readonly available: number
+  /** Its number; -1: nothing is short. */
+  readonly flavorResource: number
 }
 
 /** The policy's quota tree and what is used of it. Queues without quota are not limited by it. */
@@ -65,6 +68,12 @@ export class QuotaBook {
       sum += Math.ceil((tree.potential(node, devices) * this.units.milliUnits(accelerator)) / wholeGpu)
     }
     return sum
+  }
+
+  /** The numbers that a verdict which does not fit comes from. */
+  standing(queue: string, { flavorResource }: QuotaVerdict): QuotaStanding | null {
+    const tree = this.tree!
+    return flavorResource < 0 ? null : quotaStanding(tree, tree.node('queue', queue), flavorResource)
   }
 
   count(workload: Workload, fleet: Fleet, parts: Placement['parts'], sign: 1 | -1): void {
@@ -118,14 +127,14 @@ export class QuotaBook {
     const tree = this.tree!
     const node = tree.node('queue', queue)
     const asks = this.asked(accelerator, shape)
-    let worst: QuotaVerdict = { accelerator, fits: true, possible: true, asked: 0, available: 0 }
+    let worst: QuotaVerdict = { accelerator, fits: true, possible: true, asked: 0, available: 0, flavorResource: -1 }
     for (const [flavorResource, asked] of asks) {
       // What its queue does not list is not limited.
       if (!tree.lists(node, flavorResource)) continue
       const available = Math.max(0, tree.available(node, flavorResource))
       if (asked <= available) continue
       const possible = worst.possible && asked <= tree.potential(node, flavorResource)
-      worst = { accelerator, fits: false, possible, asked, available }
+      worst = { accelerator, fits: false, possible, asked, available, flavorResource }
     }
     return worst
   }

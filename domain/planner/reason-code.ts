@@ -59,7 +59,7 @@ export type ReasonCode = (typeof reasonCodes)[number]
 export const comparedBy: { readonly [C in ReasonCode]?: ReadonlyArray<string> } = {
   WouldDelayReservation: ['keptDevices', 'freeDevices'],
   BudgetExhaustedInWindow: ['chargedMilliUnitH', 'owedMilliUnitH', 'heldMilli', 'entitledMilli'],
-  WaitingForQuota: ['asked', 'available'],
+  WaitingForQuota: ['asked', 'available', 'nominal', 'used', 'borrowingMax', 'cohortLeft'],
   ExceedsMaxQuota: ['asked', 'available'],
   OverQueueLimit: ['heldMilli', 'capMilli'],
   NonPreemptibleOverQuota: ['heldMilli', 'entitledMilli', 'rateMilli', 'mostMilli'],

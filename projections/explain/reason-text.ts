@@ -97,7 +97,7 @@ const limitText = (why: Waiting): string | null => {
     case 'OverQueueLimit':
       return `a cap of ${gpusText(capMilli)}, of which ${amountText(heldMilli)} are held: with ${needs} it would be ${amountText(heldMilli + why.needMilli)}.`
     case 'WaitingForQuota':
-      return `it asks for ${gpusText(asked)} of quota, and queue ${why.queue} may use ${amountText(available)} more now, until others give back what they borrow or hold.`
+      return `it asks for ${gpusText(asked)} of quota, and queue ${why.queue} may use ${amountText(available)} more now, until others give back what they borrow or hold${quotaText(why)}.`
     case 'ExceedsMaxQuota': {
       // By the budget tree it is what is left now; where quota alone decides, the most there can ever be.
       const most = why.budget === null ? `at most ${amountText(available)}` : `${amountText(available)} now`
@@ -118,6 +118,20 @@ const limitText = (why: Waiting): string | null => {
     default:
       return null
   }
+}
+
+/** `: of its own it has 4 and uses 5, it may borrow 2 (4 + 2 - 5 = 1), and its cohort has 3 left` */
+const quotaText = ({ compared }: Waiting): string => {
+  const { borrowingMax, cohortLeft, nominal, used } = compared
+  if (nominal === undefined || used === undefined) return ''
+  const own = `: of its own it has ${amountText(nominal)} and uses ${amountText(used)}`
+  if (cohortLeft === undefined)
+    return `${own} (${amountText(nominal)} - ${amountText(used)} = ${amountText(nominal - used)})`
+  const borrows =
+    borrowingMax === undefined
+      ? 'any amount'
+      : `${amountText(borrowingMax)} (${amountText(nominal)} + ${amountText(borrowingMax)} - ${amountText(used)} = ${amountText(nominal + borrowingMax - used)})`
+  return `${own}, it may borrow ${borrows}, and its cohort has ${amountText(cohortLeft)} left for it`
 }
 
 /** Of those who would have to leave for it. */

@@ -92,7 +92,8 @@ it('situation 15, kueue#9466: should print what a queue may use of its own and o
     "a-waits waits at a/unknown (queue default), position 1, for 10 min (as of 2026-08-03 00:10:00
                UTC).
     Reason     WaitingForQuota: it asks for 2 GPUs of quota, and queue default may use 1 more now,
-               until others give back what they borrow or hold.
+               until others give back what they borrow or hold: of its own it has 4 and uses 5, it may
+               borrow 2 (4 + 2 - 5 = 1), and its cohort has 1 left for it.
     Rule       spec.queues[0].quotas, policy ...
     Projected  not known: too few of its kind have waited and started here to tell.
     Would help with 1 GPU it would start now, on node-0.

@@ -16,9 +16,20 @@ it('should say how much of its quota is left, by the books of its queue', () => 
   life.submit('first', 2, { queue: 'a', class: 'middle' }).submit('second', 2, { queue: 'a', class: 'middle' }).tick()
   expect(whyOf(life.cell, 'second')).toMatchObject({
     code: 'WaitingForQuota',
-    compared: { asked: 2000, available: 1000 },
+    compared: { asked: 2000, available: 1000, nominal: 3000, used: 2000 },
   })
-  expect(toldOf(life, 'second')).toContain('it asks for 2 GPUs of quota, and queue a may use 1 more now')
+  expect(toldOf(life, 'second')).toContain(
+    'it asks for 2 GPUs of quota, and queue a may use 1 more now, until others give back what they borrow or hold: of its own it has 3 and uses 2 (3 - 2 = 1).',
+  )
+})
+
+it('should say what its cohort has left for it, where it may borrow any amount of that', () => {
+  const lending = queue('b', 4, {}, { quotas: [devices(4, null, 2)] })
+  const life = lifeOf(kueuePolicy([queue('a', 3), lending]), 8)
+  life.submit('own', 4, { queue: 'a', class: 'middle' }).submit('second', 2, { queue: 'a', class: 'middle' }).tick()
+  expect(toldOf(life, 'second')).toContain(
+    'queue a may use 1 more now, until others give back what they borrow or hold: of its own it has 3 and uses 4, it may borrow any amount, and its cohort has 1 left for it.',
+  )
 })
 
 it('should say what quota comes to at best of what can never start', () => {
