@@ -35,6 +35,9 @@ export class ShapeTable {
   }
 }
 
+/** Of a request that is only asked about: nothing is remembered of it. */
+export const passingShape = (request: PlacementRequest): Shape => shapeOf(request, -1)
+
 const shapeOf = (request: PlacementRequest, index: number): Shape => {
   const { cpuMilli, devices, hostMemoryMib, milli } = request
   const whole = milli === wholeGpu && devices > 0

@@ -20,6 +20,12 @@ import { ShareWalk, type Turn } from './share-walk.ts'
 import { heldMilli } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
+/** Where it starts, and when it has to leave; null: never. */
+export interface Start {
+  readonly placement: Placement
+  readonly limitAt: EpochMs | null
+}
+
 /** Places that are kept for others at one instant. */
 const reservationsMax = 4
 
@@ -167,6 +173,14 @@ export class BudgetPass extends ShareBoard {
   }
 
   private start(workload: Workload): Block | null {
+    const start = this.startOf(workload)
+    if ('code' in start) return start
+    this.take(workload, start.placement, null, start.limitAt)
+    return null
+  }
+
+  /** Where it may start as the pass stands, and counts as started for those whose places are kept; or why it may not. */
+  protected startOf(workload: Workload): Start | Block {
     const shapes = this.barred(workload)
     if ('code' in shapes) return shapes
     let block: Block | null = null
@@ -177,15 +191,15 @@ export class BudgetPass extends ShareBoard {
         block ??= this.roomBlock(workload)
         continue
       }
-      let refused = this.refusal(workload, placement)
-      if (refused?.code === 'WouldDelayReservation' && shape.request.span === 'node') {
+      let start = this.startAt(workload, placement)
+      if ('code' in start && start.code === 'WouldDelayReservation' && shape.request.span === 'node') {
         // A place may be kept on just that node.
         const except = placement.parts[0]!.node
         const beside = this.cell.placer.place(shape, this.rules, workload.seq, { only: null, except })
-        if (beside !== null) refused = this.refusal(workload, beside)
+        if (beside !== null) start = this.startAt(workload, beside)
       }
-      if (refused === null) return null
-      block = refused
+      if (!('code' in start)) return start
+      block = start
     }
     return block ?? this.roomBlock(workload)
   }
@@ -204,8 +218,8 @@ export class BudgetPass extends ShareBoard {
     return this.check.firm(workload, heldMilli(parts), rate, this.taking.arrivingAt)
   }
 
-  /** Starts it there, unless something else than room is in the way. */
-  private refusal(workload: Workload, placement: Placement): Block | null {
+  /** It may start there, unless something else than room is in the way. */
+  private startAt(workload: Workload, placement: Placement): Start | Block {
     const firm = this.firmAt(workload, placement)
     if ('code' in firm) return firm
     const kept = this.check.reserves(workload, placement)
@@ -220,8 +234,7 @@ export class BudgetPass extends ShareBoard {
       hold?.retract(rate, endAt)
       return { code: 'WouldDelayReservation', rule: this.keeperRule }
     }
-    this.take(workload, placement, null, firm.limitAt)
-    return null
+    return { placement, limitAt: firm.limitAt }
   }
 
   /** Whoever is owed enough, and found no room, takes it back from those who hold more than they are entitled to. */

@@ -36,6 +36,14 @@ export const contendersOf = (cell: Cell, own: Workload, perLineMax: number): Con
   return { workloads, rims }
 }
 
+/** At least so many, without looking at each: what runs, and one of each line. */
+export const leastContenders = ({ books, queues, queueNamed, workloads }: Cell): number => {
+  let count = workloads.size
+  for (const { size } of queueNamed.values()) count -= size
+  for (const set of books === null ? queues.map(({ lines }) => lines) : books.lines.values()) count += set.size
+  return count
+}
+
 function* linesOf({ books, queues }: Cell): Generator<Line> {
   for (const set of books === null ? queues.map(({ lines }) => lines) : books.lines.values()) yield* set
 }

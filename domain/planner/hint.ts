@@ -29,28 +29,42 @@ export type Hint = {
 )
 export type HintedChange = Hint extends infer H ? (H extends Hint ? Omit<H, 'nodes'> : never) : never
 
+/** What it would ask for instead. */
+export interface Asking {
+  readonly request?: Partial<PlacementRequest>
+  readonly estimateMs?: DurationMs
+  readonly tolerated?: boolean
+}
+
+/** Null: it asks for the same. */
+export const askingOf = ({ shape }: Workload, hint: HintedChange): Asking | null => {
+  switch (hint.change) {
+    case 'fewer-devices':
+      return { request: { devices: hint.devices } }
+    case 'smaller-share':
+      return { request: { milli: hint.milli as PlacementRequest['milli'] } }
+    case 'less-memory':
+      return { request: { memoryMib: hint.memoryMib as PlacementRequest['memoryMib'] } }
+    case 'fewer-cores':
+      return { request: { cpuMilli: hint.cpuMilli as PlacementRequest['cpuMilli'] } }
+    case 'less-host-memory':
+      return { request: { hostMemoryMib: hint.hostMemoryMib as PlacementRequest['hostMemoryMib'] } }
+    case 'accelerator':
+      return { request: { models: [...(shape.request.models ?? []), ...hint.models].sort() } }
+    case 'shorter':
+      return { estimateMs: hint.estimateMs as DurationMs }
+    case 'preemptible':
+      return { tolerated: true }
+    case 'limits':
+    case 'ends':
+      return null
+  }
+}
+
 /** What one would do to follow a hint. What asks for something else is submitted anew. */
 export const inputsOf = (cell: Cell, workload: Workload, hint: HintedChange): ReadonlyArray<CellInput> => {
   const { now: at } = cell
   switch (hint.change) {
-    case 'fewer-devices':
-      return anew(cell, workload, { request: { devices: hint.devices } })
-    case 'smaller-share':
-      return anew(cell, workload, { request: { milli: hint.milli as PlacementRequest['milli'] } })
-    case 'less-memory':
-      return anew(cell, workload, { request: { memoryMib: hint.memoryMib as PlacementRequest['memoryMib'] } })
-    case 'fewer-cores':
-      return anew(cell, workload, { request: { cpuMilli: hint.cpuMilli as PlacementRequest['cpuMilli'] } })
-    case 'less-host-memory':
-      return anew(cell, workload, {
-        request: { hostMemoryMib: hint.hostMemoryMib as PlacementRequest['hostMemoryMib'] },
-      })
-    case 'accelerator': {
-      const models = [...(workload.shape.request.models ?? []), ...hint.models].sort()
-      return anew(cell, workload, { request: { models } })
-    }
-    case 'shorter':
-      return anew(cell, workload, { estimateMs: hint.estimateMs as DurationMs })
     case 'preemptible':
       return [
         ...(workload.terms.preemption.tolerated ? [] : anew(cell, workload, { tolerated: true })),
@@ -65,21 +79,17 @@ export const inputsOf = (cell: Cell, workload: Workload, hint: HintedChange): Re
         const { attempt } = cell.workloads.get(id)!
         return { type: 'AttemptEnded', at, data: { attempt, outcome: 'succeeded', workload: id } }
       })
+    default:
+      return anew(cell, workload, askingOf(workload, hint)!)
   }
 }
 
 export const nodesOf = (lease: ReadonlyArray<LeasePart>): ReadonlyArray<string> => lease.map(({ node }) => node)
 
-interface Anew {
-  readonly request?: Partial<PlacementRequest>
-  readonly estimateMs?: DurationMs
-  readonly tolerated?: boolean
-}
-
 const anew = (
   { now: at }: Cell,
   workload: Workload,
-  { request, estimateMs, tolerated = workload.terms.preemption.tolerated }: Anew,
+  { request, estimateMs, tolerated = workload.terms.preemption.tolerated }: Asking,
 ): ReadonlyArray<CellInput> => {
   const { class: kind, id, queue, shape, team, terms } = workload
   const data = {

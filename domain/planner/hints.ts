@@ -1,10 +1,11 @@
+import { passingShape } from '../fleet/shape.ts'
 import { canPlace } from '../fleet/spanning.ts'
-import type { PlacementRequest } from '../workload/request.ts'
 import type { Cell } from './cell.ts'
 import type { LeasePart } from './cell-event.ts'
 import { endsFor } from './ends-for.ts'
-import { inputsOf, nodesOf, type Hint, type HintedChange } from './hint.ts'
+import { askingOf, inputsOf, nodesOf, type Hint, type HintedChange } from './hint.ts'
 import { raisesFor } from './raises-for.ts'
+import { StandIn } from './stand-in.ts'
 import { WhatIf, type Trial } from './what-if.ts'
 import type { Workload } from './workload.ts'
 
@@ -16,35 +17,47 @@ const minute = 60_000
 const longestMs = 30 * 24 * 60 * minute
 
 /**
- * The smallest changes that start it now, each decided by the planner on a copy of what can make a difference to it; none
- * where that is too much work, or nothing helps.
+ * The smallest changes that start it now, each decided by the planner: on a copy of what can make a difference to it, or
+ * in the cell itself where that is too much work, as far as nobody else has a part in it. None where nothing helps.
  */
 export const hintsOf = (cell: Cell, workload: Workload, whatIf = new WhatIf(cell, workload)): ReadonlyArray<Hint> => {
   const { onHold, queue, run } = workload
   if (run !== null || onHold || queue.index < 0 || !cell.decides) return []
-  const trial = whatIf.copy()
+  const hints = new Hints(cell, workload, whatIf, whatIf.copy())
   // Who starts anyway needs no help.
-  if (trial === null || trial.starts() !== null) return []
-  return new Hints(cell, workload, whatIf, trial).all()
+  return hints.startsAnyway ? [] : hints.all()
 }
 
 class Hints {
   private readonly cell: Cell
   private readonly workload: Workload
   private readonly whatIf: WhatIf
-  /** On which one request after another is tried instead of its own. */
-  private readonly trial: Trial
+  /** On which one request after another is tried instead of its own; null: that is too much work. */
+  private readonly trial: Trial | null
+  private made: StandIn | null = null
 
-  constructor(cell: Cell, workload: Workload, whatIf: WhatIf, trial: Trial) {
+  constructor(cell: Cell, workload: Workload, whatIf: WhatIf, trial: Trial | null) {
     this.cell = cell
     this.workload = workload
     this.whatIf = whatIf
     this.trial = trial
   }
 
+  /** Instead of a copy, once something is found that there is room for: mostly there is nothing. */
+  private get standIn(): StandIn | null {
+    return (this.made ??= StandIn.of(this.cell, this.workload))
+  }
+
+  get startsAnyway(): boolean {
+    const { cell, trial, workload } = this
+    if (trial !== null) return trial.starts() !== null
+    return canPlace(cell.fleet, workload.shape) && this.standIn !== null && this.standIn.starts({}) !== null
+  }
+
   all(): ReadonlyArray<Hint> {
-    const ends = this.firstOf(endsFor(this.trial.cell, this.workload.id), endsMax)
-    const raised = this.firstOf(raisesFor(this.cell, this.workload), raisesMax)
+    const { cell, trial, workload } = this
+    const ends = trial === null ? null : this.firstOf(endsFor(trial.cell, workload.id), endsMax)
+    const raised = trial === null ? null : this.firstOf(raisesFor(cell, workload), raisesMax)
     const hints = [...this.smaller(), this.accelerator(), this.shorter(), this.preemptible(), raised, ends]
     return hints.filter((hint) => hint !== null)
   }
@@ -70,7 +83,8 @@ class Hints {
     const { models } = this.workload.shape.request
     if (models === null) return null
     const every = [...this.cell.fleet.models].filter((model) => model !== null && !models.includes(model))
-    const lease = this.tried({ change: 'accelerator', models: every as ReadonlyArray<string> })
+    const change = { change: 'accelerator', models: every as ReadonlyArray<string> } as const
+    const lease = this.fits(change) ? this.tried(change) : null
     if (lease === null) return null
     const { fleet } = this.cell
     const used = new Set(lease.map(({ node }) => fleet.nodes[fleet.node(node)!]!.model))
@@ -78,7 +92,8 @@ class Hints {
   }
 
   private shorter(): Hint | null {
-    if (this.workload.hold?.code !== 'WouldDelayReservation') return null
+    // Without copies nothing is known of places that are kept.
+    if (this.trial === null || this.workload.hold?.code !== 'WouldDelayReservation') return null
     const longest = Math.floor((this.workload.estimateMs ?? longestMs) / minute)
     return this.most(1, longest, 1, (minutes) => ({ change: 'shorter', estimateMs: minutes * minute }))
   }
@@ -86,7 +101,8 @@ class Hints {
   private preemptible(): Hint | null {
     if (this.workload.hold?.code !== 'NonPreemptibleOverQuota') return null
     const drill = !this.cell.isDrilled(this.workload, this.cell.now)
-    return this.first({ change: 'preemptible', drill })
+    const change = { change: 'preemptible', drill } as const
+    return this.trial === null && !drill ? this.hinted(change) : this.first(change)
   }
 
   /** The largest of these with which it starts: what the fleet's index rules out is not tried. */
@@ -108,19 +124,20 @@ class Hints {
   }
 
   private fits(change: HintedChange): boolean {
-    for (const input of inputsOf(this.cell, this.workload, change))
-      if (input.type === 'WorkloadSubmitted') return this.hasRoom(input.data.request)
-    return true
+    const { cell, workload } = this
+    const request = askingOf(workload, change)?.request
+    if (request === undefined) return true
+    const asked = { ...workload.shape.request, ...request }
+    // What is known of levels is kept by shape.
+    return canPlace(cell.fleet, asked.topology === undefined ? passingShape(asked) : cell.shapes.intern(asked))
   }
 
-  private hasRoom(request: PlacementRequest): boolean {
-    const { fleet, shapes } = this.trial.cell
-    return canPlace(fleet, shapes.intern(request))
-  }
-
-  /** On the copy on which it asks for one thing after another. */
+  /** Where one asks for one thing after another. */
   private tried(change: HintedChange): ReadonlyArray<LeasePart> | null {
-    return this.trial.tell(...inputsOf(this.cell, this.workload, change)) ? this.trial.starts() : null
+    const { cell, trial, workload } = this
+    if (trial !== null) return trial.tell(...inputsOf(cell, workload, change)) ? trial.starts() : null
+    const asking = askingOf(workload, change)
+    return asking === null ? null : (this.standIn?.starts(asking) ?? null)
   }
 
   private hinted(change: HintedChange): Hint | null {

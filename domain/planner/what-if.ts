@@ -2,13 +2,13 @@ import { either as E } from 'fp-ts'
 import { fromSnapshot, takeSnapshot, type CellSnapshot } from './cell-snapshot.ts'
 import type { Cell } from './cell.ts'
 import type { CellInput, LeasePart } from './cell-event.ts'
-import { contendersOf, type Contenders } from './contenders.ts'
+import { contendersOf, leastContenders, type Contenders } from './contenders.ts'
 import { decide } from './decide.ts'
 import { evolve } from './evolve.ts'
 import type { Workload } from './workload.ts'
 
-/** So many that run, and are first of their kind, are copied in all for the sake of one question. */
-const copiedMax = 20_000
+/** So many that run, and are first of their kind, are copied in all for the sake of one question: some milliseconds. */
+const copiedMax = 500
 /** Copies of a small cell. */
 const copiesMax = 12
 const perLineMax = 8
@@ -18,20 +18,23 @@ export class WhatIf {
   private readonly cell: Cell
   private readonly workload: Workload
   private readonly perLine: number
+  private readonly copiedMax: number
   private copies = 0
   private contenders: Contenders | null = null
   private snapshot: CellSnapshot | null = null
 
-  constructor(cell: Cell, workload: Workload, perLine = perLineMax) {
+  constructor(cell: Cell, workload: Workload, perLine = perLineMax, most = copiedMax) {
     this.cell = cell
     this.workload = workload
     this.perLine = perLine
+    this.copiedMax = most
   }
 
   /** Null: that is too much work. */
   copy(): Trial | null {
+    if (this.contenders === null && leastContenders(this.cell) > this.copiedMax) return null
     const { workloads, rims } = (this.contenders ??= contendersOf(this.cell, this.workload, this.perLine))
-    if ((this.copies + 1) * workloads.size > copiedMax || this.copies === copiesMax) return null
+    if ((this.copies + 1) * workloads.size > this.copiedMax || this.copies === copiesMax) return null
     this.copies++
     this.snapshot ??= takeSnapshot(this.cell, workloads)
     return new Trial(fromSnapshot(this.snapshot), this.workload.id, rims)

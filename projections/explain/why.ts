@@ -136,7 +136,7 @@ const whereItRuns = (cell: Cell, workload: Workload, { startedAt, expectedEndAt,
   }
 }
 
-/** With what would start it now: that is tried out on copies of the cell, and costs more than all else that is said. */
+/** With what would start it now: in a small cell that is tried out on copies, and costs more than all else that is said. */
 export const whyWithHints = (cell: Cell, id: string): Why | null => {
   const why = whyOf(cell, id)
   return why?.state === 'waiting' ? { ...why, hints: hintsOf(cell, cell.workloads.get(id)!) } : why

@@ -13,7 +13,7 @@ import { defaultBudget } from '../../domain/policy/budget-policy.ts'
 import { defaultLimits } from '../../domain/policy/contract-policy.ts'
 import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
 import { sqliteEventLog, type SqliteDriver } from '../../infra/sqlite/event-log.ts'
-import { whyOf } from '../../projections/explain/why.ts'
+import { whyWithHints } from '../../projections/explain/why.ts'
 import { unstatedTerms } from '../../domain/workload/terms.ts'
 import { CellWriter } from '../../services/decide/cell-writer.ts'
 import { budgetPolicy } from '../support/budget-policy.ts'
@@ -105,7 +105,7 @@ export interface WhyFigures {
   readonly ratio: number
 }
 
-/** `why` of one that waits, and a pass, by turns, with so many waiting. */
+/** `why` as it is printed of one that waits, and a pass, by turns, with so many waiting. */
 export const benchWhy = (devices: number, held: number): Promise<WhyFigures> => {
   const cell = crowdedCell(devices, held)
   return whyByTurns(cell, devices, held, (workload, at) => {
@@ -145,7 +145,7 @@ const whyByTurns = async (
   for (let i = 0; i < 200; i++) {
     passUs.push(await pass(`running-${(i * 7919) % devices}`, (2 + i * 1_000) as EpochMs))
     const asked = `held-${held - 1 - ((i * 104_729) % Math.floor(held / 2))}`
-    whyUs.push(tookUs(() => whyOf(cell, asked)))
+    whyUs.push(tookUs(() => whyWithHints(cell, asked)))
     if (cell.workloads.get(asked)?.run !== null) throw new Error(`${asked} does not wait`)
   }
   const [whyP50, passP50] = [quantile(whyUs.slice(40), 0.5), quantile(passUs.slice(40), 0.5)]

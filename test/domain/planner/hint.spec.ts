@@ -5,6 +5,7 @@ import type { Cell } from '../../../domain/planner/cell.ts'
 import { inputsOf, nodesOf, type Hint } from '../../../domain/planner/hint.ts'
 import { hintsOf } from '../../../domain/planner/hints.ts'
 import { Trial, WhatIf } from '../../../domain/planner/what-if.ts'
+import type { Workload } from '../../../domain/planner/workload.ts'
 import type { AllocationPolicy } from '../../../domain/policy/allocation-policy.ts'
 import type { AcceleratorQuota } from '../../../domain/policy/quota-policy.ts'
 import { requestOf } from '../../support/arbitrary-fleet.ts'
@@ -120,9 +121,24 @@ const followed = (cell: Cell, id: string, hint: Hint): ReadonlyArray<string> | n
   return lease === null ? null : nodesOf(lease)
 }
 
+const ways: { readonly [way: string]: (cell: Cell, workload: Workload) => WhatIf } = {
+  'by copies': (cell, workload) => new WhatIf(cell, workload),
+  'by copies of the first of each line': (cell, workload) => new WhatIf(cell, workload, 1),
+  'in the cell itself': (cell, workload) => new WhatIf(cell, workload, 1, 0),
+}
+
 const jobs = fc.array(drawn, { minLength: 6, maxLength: 18 })
+/** What waits for a place that is kept is rarely drawn. */
+const plain = { budget: 'a', cpuMilli: 0, hostMemoryMib: 0, memoryMib: 0, milli: 1000, model: 'h100' } as const
+const keeping = [
+  { devices: 4, hours: 2 },
+  { devices: 6, hours: 1 },
+  { devices: 2, hours: 20 },
+].map((one): Drawn => ({ ...plain, ...one, queue: 'default', submitter: 'ann', tolerated: true }))
 const drills = fc.constantFrom(['a', 'b'], ['a', 'b'], ['a'])
-const seen = new Map<Hint['change'], number>()
+const seen: { readonly [way: string]: Set<Hint['change']> } = Object.fromEntries(
+  Object.keys(ways).map((way) => [way, new Set<Hint['change']>()]),
+)
 
 it.each(Object.entries(kinds))(
   'should give no hint under %s that the planner does not follow by a start',
@@ -132,15 +148,14 @@ it.each(Object.entries(kinds))(
       fc.property(jobs, drills, (jobs, drilled) => {
         const { cell } = cellOf(jobs, policy, drilled)
         for (const workload of cell.workloads.values())
-          // Also where it is known of the first of each line alone who waits.
-          for (const perLine of [1, 8])
-            for (const hint of hintsOf(cell, workload, new WhatIf(cell, workload, perLine))) {
+          for (const [way, whatIf] of Object.entries(ways))
+            for (const hint of hintsOf(cell, workload, whatIf(cell, workload))) {
               given++
-              seen.set(hint.change, (seen.get(hint.change) ?? 0) + 1)
+              seen[way]!.add(hint.change)
               expect(followed(cell, workload.id, hint), JSON.stringify(hint)).toEqual(hint.nodes)
             }
       }),
-      { numRuns: 15 },
+      { examples: [[keeping, ['a', 'b']]], numRuns: 15 },
     )
     expect(given).toBeGreaterThan(0)
   },
@@ -159,7 +174,13 @@ it('should give hints of every kind', () => {
     'shorter',
     'smaller-share',
   ]
-  expect([...seen.keys()].sort()).toEqual(every)
+  expect([...seen['by copies']!].sort()).toEqual(every)
+})
+
+it('should give those of what it asks for itself also where nothing is copied', () => {
+  const there = seen['in the cell itself']!
+  expect(there).toContain('fewer-devices')
+  for (const change of ['ends', 'limits', 'shorter'] as const) expect(there).not.toContain(change)
 })
 
 it('should leave the cell as it was', () => {
@@ -167,7 +188,8 @@ it('should leave the cell as it was', () => {
     fc.property(jobs, fc.constantFrom(...Object.values(kinds)), (jobs, policy) => {
       const { cell } = cellOf(jobs, policy, ['a'])
       const before = JSON.stringify(takeSnapshot(cell))
-      for (const workload of cell.workloads.values()) hintsOf(cell, workload)
+      for (const workload of cell.workloads.values())
+        for (const whatIf of Object.values(ways)) hintsOf(cell, workload, whatIf(cell, workload))
       expect(JSON.stringify(takeSnapshot(cell))).toBe(before)
     }),
     { numRuns: 10 },
