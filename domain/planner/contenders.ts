@@ -23,16 +23,18 @@ export const contendersOf = (cell: Cell, own: Workload, perLineMax: number): Con
   for (let node = 0; node < cell.fleet.nodes.length; node++)
     for (const running of cell.runningOn(node)) workloads.add(running)
   for (const id of cell.places.keys()) workloads.add(cell.workloads.get(id)!)
-  const add = (first: Iterable<Workload>, all: number) => {
-    const taken = [...first]
+  // Beside itself, which leaves its place among them, and one more, which tells that there are others.
+  const add = (first: Iterable<Workload>, most: number) => {
+    const others = [...first].filter((one) => one !== own)
+    const taken = others.slice(0, most)
     for (const one of taken) workloads.add(one)
-    if (all > taken.length) rims.add(taken.at(-1)!.id)
+    if (others.length > most) rims.add(taken.at(-1)!.id)
   }
   const lines = [...linesOf(cell)]
   const perLine = Math.max(1, Math.min(perLineMax, Math.floor(waitingMax / lines.length)))
-  for (const line of lines) add(firstOfLine(line, perLine), line.size)
+  for (const line of lines) add(firstOfLine(line, perLine + 2), perLine)
   for (const queue of cell.queues)
-    if (cell.books === null && queue.ordering !== 'greedy') add(firstOfQueue(queue, perLineMax), queue.size)
+    if (cell.books === null && queue.ordering !== 'greedy') add(firstOfQueue(queue, perLineMax + 2), perLineMax)
   return { workloads, rims }
 }
 
