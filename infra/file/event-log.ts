@@ -17,7 +17,8 @@ import type { Flush } from '../chain/append-queue.ts'
 import type { AuditedLog } from '../chain/audited-log.ts'
 import { indexedLog } from '../chain/indexed-log.ts'
 import { logIndex, type LogIndex } from '../chain/log-index.ts'
-import { isIntact, leafOf, lineOf, parseLine } from '../chain/stored-event.ts'
+import { nextEvent } from '../chain/next-event.ts'
+import { lineOf } from '../chain/stored-event.ts'
 import { takeWriterLock, type WriterLock } from './writer-lock.ts'
 
 /*
@@ -139,14 +140,9 @@ const keptLines = (fd: number, file: string): KeptLines => {
     let restAt = end
     const take = (line: string, offset: number): void => {
       const position = index.size() + flush.length
-      const leaf = leafOf(line)
-      if (!isIntact(line, leaf)) throw new Damaged(position, 'its hash is not the hash of its content')
-      const event = parseLine(line)
-      const head = heads.get(event.stream) ?? index.head(event.stream)
-      if (event.position !== position)
-        throw new Damaged(position, `the event of position ${event.position} is in its place`)
-      if (event.revision !== head.revision + 1 || event.previousHash !== head.hash)
-        throw new Damaged(position, `it does not follow from revision ${head.revision} of ${event.stream}`)
+      const next = nextEvent(line, position, (stream) => heads.get(stream) ?? index.head(stream))
+      if (E.isLeft(next)) throw new Damaged(position, next.left)
+      const event = next.right
       heads.set(event.stream, { revision: event.revision, hash: event.hash })
       flush.push({ position, stream: event.stream, revision: event.revision, id: event.id, hash: event.hash, offset })
     }
