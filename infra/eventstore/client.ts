@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { EventStoreDBClient, type SingleNodeOptions } from '@eventstore/db-client'
 import { within } from '../host/within.ts'
@@ -35,6 +36,7 @@ export class EventStoreClient extends EventStoreDBClient {
       : { insecure: true }
     // One of three constructors, by which members are there.
     super({ ...reached, defaultDeadline: deadlineMs, connectionName: 'leasehold' } as SingleNodeOptions, security)
+    setMaxListeners(0, this.ended) // One for each call that is under way.
     this.call = { requiresLeader, deadline: deadlineMs, ...credentialsOf(place) }
     const connect = this.getChannel
     this.getChannel = async () => {

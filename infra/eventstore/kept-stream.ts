@@ -9,6 +9,8 @@ import type { Recorded } from './recorded.ts'
 
 /** Events that one call reads. */
 const pageEventsMax = 1_000
+/** A subscription may be alive and tell nothing: after so many deadlines the stream itself is looked at. */
+const silentDeadlinesMax = 2
 
 /** The stream as it is read: to its end once, and then as the server tells what comes. */
 export class KeptStream {
@@ -17,6 +19,7 @@ export class KeptStream {
   private readonly grown: (events: ReadonlyArray<StoredEvent>) => void
   private damage: Damaged | null = null
   private following: Promise<void> = Promise.resolve()
+  private looking: NodeJS.Timeout | undefined
 
   /** @param grown told of what is part of the log from now on */
   constructor(link: Link, grown: (events: ReadonlyArray<StoredEvent>) => void) {
@@ -52,9 +55,12 @@ export class KeptStream {
   /** Keeps up with the stream until the link is closed, however often the server or the way to it fails. */
   follow(): void {
     this.following = this.followOn()
+    const everyMs = silentDeadlinesMax * this.link.place.deadlineMs
+    this.looking = setInterval(() => void this.catchUp().catch(() => undefined), everyMs).unref()
   }
 
   async close(): Promise<void> {
+    clearInterval(this.looking)
     await this.link.close()
     await this.following
   }

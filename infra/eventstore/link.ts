@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { NotLeaderError } from '@eventstore/db-client'
 import { EventStoreClient } from './client.ts'
 import { drained, givenUp, type Delivery } from './delivery.ts'
@@ -27,6 +28,7 @@ export class Link {
   constructor(place: EventStorePlace, requiresLeader: boolean) {
     this.place = place
     this.requiresLeader = requiresLeader
+    setMaxListeners(0, this.closing.signal) // One for each wait.
   }
 
   get closed(): boolean {

@@ -24,9 +24,8 @@ import {
  * what our adapter says on the wire and how it takes what can come back, and nothing about how the real server behaves.
  */
 
-/** What befalls the next append. `late`: it is stored, and acknowledged, only after the client has given up. */
-export type Mishap =
-  'stored, error' | 'stored, silence' | 'stored, cut' | 'error' | 'silence' | 'cut' | 'late' | 'not leader'
+/** What befalls the next append. `late`: it is stored only when the client has given up, and never acknowledged. */
+export type Mishap = 'none' | 'stored, error' | 'stored, silence' | 'stored, cut' | 'error' | 'silence' | 'cut' | 'late'
 
 export interface StandInOptions {
   readonly kept?: KeptStreams
@@ -39,8 +38,14 @@ export interface StandInOptions {
   readonly cut?: () => void
   /** As BatchAppend is there since version 21. */
   readonly batchAppend?: boolean
-  /** Another is the leader, at this port. */
-  readonly leaderPort?: number
+  /** Port of the leader, where that is another. */
+  readonly leaderPort?: () => number | undefined
+  /** Subscriptions are confirmed, and told nothing. */
+  readonly silent?: boolean
+  /** The port that it tells others to reach it by, where that is another than its own. */
+  readonly advertisedPort?: number
+  /** How late `late` is. */
+  readonly lateMs?: number
 }
 
 export interface StandIn {
@@ -48,7 +53,7 @@ export interface StandIn {
   readonly kept: KeptStreams
   /** Of the next appends, in order. */
   readonly mishaps: Mishap[]
-  /** Methods that were called: `append`, `batchAppend`, `read`, `subscribe`, `gossip`. */
+  /** What was called: `read`, `subscribe`, `gossip`, `append no_stream`, `batchAppend 7` with what is expected. */
   readonly calls: string[]
   /** Reads and subscriptions that have not ended. */
   readonly open: () => number
@@ -56,8 +61,6 @@ export interface StandIn {
   readonly drop: () => void
   readonly stop: () => void
 }
-
-const lateMs = 400
 
 export const startStandIn = async (options: StandInOptions = {}): Promise<StandIn> => {
   const { kept = new KeptStreams(), port = 0, tls } = options
@@ -72,7 +75,7 @@ export const startStandIn = async (options: StandInOptions = {}): Promise<StandI
     tombstone: refuse,
   })
   server.addService(featuresGrpc.ServerFeaturesService, { getSupportedMethods: featuresOf(options) })
-  server.addService(gossipGrpc.GossipService, { read: gossipOf(state, () => bound) })
+  server.addService(gossipGrpc.GossipService, { read: gossipOf(state, () => options.advertisedPort ?? bound) })
   const credentials =
     tls === undefined
       ? grpc.ServerCredentials.createInsecure()
@@ -126,7 +129,9 @@ const refuse = (_: unknown, answer: (error: CallError) => void): void => {
 }
 
 /** Why the caller gets nothing; null: it may go on. */
-const refusal = ({ options: { leaderPort, user } }: State, metadata: GrpcMetadata): CallError | null => {
+const refusal = ({ options }: State, metadata: GrpcMetadata): CallError | null => {
+  const { user } = options
+  const leaderPort = options.leaderPort?.()
   const basic = user === undefined ? null : Buffer.from(`${user.name}:${user.password}`).toString('base64')
   if (basic !== null && metadata.get('authorization')[0] !== `Basic ${basic}`)
     return failure('PERMISSION_DENIED', 'Access Denied', 'access-denied')
@@ -152,22 +157,21 @@ const storeOrNot = async (
   expected: Expected,
   events: ReadonlyArray<Proposed>,
 ): Promise<Appended | CallError | null> => {
-  const mishap = mishaps.shift()
+  const next = mishaps.shift()
+  const mishap = next === 'none' ? undefined : next
   if (mishap === 'late') {
-    await sleep(lateMs)
+    await sleep(options.lateMs ?? 0)
     kept.append(stream, expected, events)
     return null
   }
   const stored = mishap === undefined || mishap.startsWith('stored') ? kept.append(stream, expected, events) : null
   if (mishap?.endsWith('cut') === true) options.cut?.()
-  if (mishap === 'not leader') return notLeader(options.leaderPort ?? 1)
   if (mishap?.endsWith('error') === true) return failure('UNKNOWN', 'the stand-in was asked to fail')
   return mishap === undefined ? stored : null
 }
 
 const appending = (state: State): { append: AppendHandler; batchAppend: BatchAppendHandler } => ({
   append: (call, answer) => {
-    state.calls.push('append')
     let options: Streams.AppendReq.Options | undefined
     const events: Proposed[] = []
     call.on('error', () => undefined)
@@ -187,6 +191,7 @@ const appending = (state: State): { append: AppendHandler; batchAppend: BatchApp
         : options!.hasNoStream()
           ? 'no_stream'
           : 'any'
+      state.calls.push(`append ${expected}`)
       void storeOrNot(state, stream, expected, events).then((stored) => {
         if (stored === null) return
         if ('code' in stored) answer(stored as never)
@@ -196,10 +201,9 @@ const appending = (state: State): { append: AppendHandler; batchAppend: BatchApp
     })
   },
   batchAppend: (call) => {
-    state.calls.push('batchAppend')
     const fail = refusal(state, call.metadata)
     if (fail !== null) {
-      call.destroy(fail as never)
+      call.emit('error', fail)
       return
     }
     const waiting = new Map<string, { options: Streams.BatchAppendReq.Options; events: Proposed[] }>()
@@ -217,9 +221,10 @@ const appending = (state: State): { append: AppendHandler; batchAppend: BatchApp
         : options.hasNoStream()
           ? 'no_stream'
           : 'any'
+      state.calls.push(`batchAppend ${expected}`)
       void storeOrNot(state, nameOf(options.getStreamIdentifier()!), expected, events).then((stored) => {
         if (stored === null) return
-        if ('code' in stored) call.destroy(stored as never)
+        if ('code' in stored) call.emit('error', stored)
         else call.write(batchResponse(request, options, stored, expected))
       })
     })
@@ -303,11 +308,11 @@ const reading =
     state.calls.push(subscribes ? 'subscribe' : 'read')
     const fail = refusal(state, call.metadata)
     if (fail !== null) {
-      call.destroy(fail as never)
+      call.emit('error', fail)
       return
     }
     const drop = (): void => {
-      call.destroy(failure('ABORTED', 'the subscriber does not keep up') as never)
+      call.emit('error', failure('ABORTED', 'the subscriber does not keep up'))
     }
     state.drops.add(drop)
     for (const end of ['cancelled', 'close', 'finish', 'error']) call.on(end, () => state.drops.delete(drop))
@@ -345,7 +350,11 @@ const read = async ({ kept }: State, call: ReadCall, options: Streams.ReadReq.Op
   if (!isGone(call)) call.end()
 }
 
-const subscription = async ({ kept }: State, call: ReadCall, options: Streams.ReadReq.Options): Promise<void> => {
+const subscription = async (
+  { kept, options: { silent } }: State,
+  call: ReadCall,
+  options: Streams.ReadReq.Options,
+): Promise<void> => {
   const from = options.getStream()!
   const name = nameOf(from.getStreamIdentifier()!)
   call.write(new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation()))
@@ -359,7 +368,7 @@ const subscription = async ({ kept }: State, call: ReadCall, options: Streams.Re
       wake()
     })
   while (!isGone(call)) {
-    const event = kept.events(name)?.[next]
+    const event = silent === true ? undefined : kept.events(name)?.[next]
     if (event === undefined) await new Promise<void>((resolve) => (wake = resolve))
     else if (!call.write(delivered(name, event, next++))) await roomIn(call)
   }
@@ -408,7 +417,7 @@ const gossipOf =
         .setState(nodeState)
         .setIsAlive(true)
         .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port))
-    const { leaderPort } = options
+    const leaderPort = options.leaderPort?.()
     const own = member(ownPort(), leaderPort === undefined ? LEADER : FOLLOWER)
     const members = leaderPort === undefined ? [own] : [own, member(leaderPort, LEADER)]
     answer(null, new gossip.ClusterInfo().setMembersList(members))

@@ -51,7 +51,11 @@ export const openWire = async (target: () => number): Promise<Wire> => {
     },
     close: () => {
       cut()
-      return new Promise((resolve) => server.close(() => resolve()))
+      return new Promise((resolve) =>
+        server.close(() => {
+          resolve()
+        }),
+      )
     },
   }
 }
