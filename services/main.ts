@@ -9,6 +9,7 @@ import type { AppendFault, EventLog, LogUnavailable } from '../domain/ports/even
 import type { ViewsPlace } from '../infra/clickhouse/views.ts'
 import { systemClock } from '../infra/host/clock.ts'
 import { claimFolder, type FolderRefused } from '../infra/host/folder-owner.ts'
+import type { EventStorePlace } from '../infra/eventstore/place.ts'
 import { openLog } from '../infra/host/open-log.ts'
 import { policyHash } from '../infra/host/policy-hash.ts'
 import { within } from '../infra/host/within.ts'
@@ -33,6 +34,8 @@ import { askedCommands } from './schedulers/http/asked-commands.ts'
 export interface SystemOptions {
   /** Data folder: of the log, the snapshots, the views and the embedded adapter's journal. */
   readonly folder: string
+  /** That keeps the log instead; absent or null: none. */
+  readonly logServer?: EventStorePlace | null
   /** The cell's stream. */
   readonly cell: string
   readonly version: string
@@ -94,7 +97,8 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   if (E.isLeft(claim)) return claim
   closers.push(claim.right.release)
 
-  const opened = await openLog(folder)()
+  const logPlace = options.logServer ?? folder
+  const opened = await openLog(logPlace)()
   if (E.isLeft(opened)) return fail(opened.left)
   const { log } = opened.right
   closers.push(log.close)
@@ -116,7 +120,7 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   if (E.isLeft(prepared)) return fail(asUnavailable(prepared.left))
 
   const views =
-    options.views === null ? null : new AttachedViews({ log, folder, place: options.views, clock: systemClock })
+    options.views === null ? null : new AttachedViews({ log, logPlace, place: options.views, clock: systemClock })
   if (views !== null) closers.push(() => views.stop())
 
   if (options.adapter !== null) {
@@ -324,6 +328,8 @@ const asUnavailable = (fault: AppendFault): LogUnavailable =>
 
 export interface FolderOptions {
   readonly folder: string
+  /** That keeps the log instead; null: none. */
+  readonly logServer: EventStorePlace | null
   readonly cell: string
   readonly version: string
   /** The caller has claimed the folder, and orders may be given. */
@@ -344,7 +350,7 @@ export const openFolder = async (options: FolderOptions): Promise<E.Either<LogUn
   const close = async (): Promise<void> => {
     for (const each of closers.splice(0).reverse()) await each()
   }
-  const opened = await openLog(folder, { readOnly: !writes })()
+  const opened = await openLog(options.logServer ?? folder, { readOnly: !writes })()
   if (E.isLeft(opened)) return opened
   const { log } = opened.right
   closers.push(log.close)

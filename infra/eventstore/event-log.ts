@@ -12,6 +12,8 @@ import { Writer } from './writer.ts'
 
 export interface EventStoreOptions {
   readonly readOnly?: boolean
+  /** Whoever reads waits for the first event; absent: that there is none is a fault. */
+  readonly awaited?: boolean
 }
 
 /** Events of other streams that are read along: a call costs as much as some hundred of them. */
@@ -19,7 +21,10 @@ const gapEventsMax = 200
 
 /** The log in one stream of an EventStoreDB. Memory grows with the number of events by the ids, some 150 bytes each. */
 export const eventStoreLog =
-  (place: EventStorePlace, { readOnly = false }: EventStoreOptions = {}): TE.TaskEither<LogUnavailable, AuditedLog> =>
+  (
+    place: EventStorePlace,
+    { awaited = false, readOnly = false }: EventStoreOptions = {},
+  ): TE.TaskEither<LogUnavailable, AuditedLog> =>
   async () => {
     const grown = growth()
     // Who writes has to see all that is there; who only reads is as well off with a follower.
@@ -33,7 +38,7 @@ export const eventStoreLog =
       await kept.close()
       return E.left(told(cause))
     }
-    if (readOnly && kept.soFar.lastRevision < 0) {
+    if (readOnly && !awaited && kept.soFar.lastRevision < 0) {
       await kept.close()
       return E.left(absentFault(place))
     }

@@ -5,6 +5,7 @@ import * as t from 'io-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { orderings, strategies, type Ordering, type Strategy } from '../../domain/policy/allocation-policy.ts'
 import { deadLetterPrefix } from '../../domain/ports/event-log.ts'
+import { parseEventStoreUrl } from '../eventstore/place.ts'
 import { readMapping } from '../yaml/mapping.ts'
 import { textBytesMax } from '../yaml/text.ts'
 import { fileUnreadable, type FileUnreadable } from './file-unreadable.ts'
@@ -12,10 +13,12 @@ import { fileUnreadable, type FileUnreadable } from './file-unreadable.ts'
 export const outputs = ['table', 'json', 'yaml', 'csv'] as const
 export type Output = (typeof outputs)[number]
 
-/** What a verb runs with: from the file, over that the environment, over that the flags. Nothing here is secret. */
+/** What a verb runs with: from the file, over that the environment, over that the flags. URLs may hold a password. */
 export interface Configuration {
-  /** The folder that holds the log. */
+  /** The folder that holds the log, unless a server does, and what belongs to it. */
   readonly data: string
+  /** What holds the log: `embedded` (the data folder), or the URL of an EventStoreDB. */
+  readonly log: string
   readonly output: Output
   /** Where neither a flag nor a policy document is given. */
   readonly ordering: Ordering
@@ -32,6 +35,7 @@ export type Member = keyof Configuration
 
 export const defaultConfiguration: Configuration = {
   data: '.leasehold',
+  log: 'embedded',
   output: 'table',
   ordering: 'greedy',
   placement: 'first-fit',
@@ -82,12 +86,31 @@ const port: t.Type<number> = (() => {
   )
 })()
 
+const logCodec: t.Type<string, unknown> = (() => {
+  const why = (value: unknown): string | null => {
+    if (value === 'embedded') return null
+    const parsed = typeof value === 'string' ? parseEventStoreUrl(value) : E.left('it is no text')
+    return E.isLeft(parsed) ? parsed.left : null
+  }
+  return new t.Type<string, unknown, unknown>(
+    'Log',
+    (value): value is string => why(value) === null,
+    // Why, and never what: any of it may be the password.
+    (value, context) => {
+      const reason = why(value)
+      return reason === null ? t.success(value as string) : t.failure(value, context, reason)
+    },
+    (value) => value,
+  )
+})()
+
 // eslint-disable-next-line no-control-regex -- a file name may hold anything but these
 const folderName = /^[^\u0000-\u001f\u007f]+$/
 const members: {
   readonly [M in Member]: { readonly codec: t.Type<Configuration[M], unknown>; readonly mend: string }
 } = {
   data: { codec: matching('Folder', folderName), mend: 'give the name of a folder' },
+  log: { codec: logCodec, mend: 'give embedded, or a URL such as esdb://user:password@db:2113?tlsCAFile=ca.pem' },
   output: { codec: oneOf('Output', outputs), mend: `give one of ${outputs.join(', ')}` },
   ordering: { codec: oneOf('Ordering', orderings), mend: `give one of ${orderings.join(', ')}` },
   placement: { codec: oneOf('Strategy', strategies), mend: `give one of ${strategies.join(', ')}` },
@@ -125,11 +148,17 @@ export const readConfiguration = (
   const origins = Object.fromEntries(memberNames.map((member) => [member, 'default'])) as Record<Member, string>
   const take = (member: Member, value: unknown, origin: string, place: Partial<Fault>) => {
     const { codec, mend } = members[member]
-    const decoded: E.Either<unknown, unknown> = codec.decode(value)
-    if (E.isRight(decoded)) {
+    const decoded: E.Either<t.Errors, unknown> = codec.decode(value)
+    if (origin === '--log' && holdsPassword(value))
+      faults.push({ path: origin, reason: 'everybody on this machine reads a password in a flag', mend: flagMend })
+    else if (E.isRight(decoded)) {
       values[member] = decoded.right
       origins[member] = origin
-    } else faults.push({ path: origin, ...place, reason: `${shown(value)} is not valid`, mend })
+    } else {
+      const why = decoded.left[0]?.message
+      const reason = why === undefined ? `${shown(value)} is not valid` : `its value is not valid: ${why}`
+      faults.push({ path: origin, ...place, reason, mend })
+    }
   }
   for (const member of memberNames) {
     const { read } = file.right
@@ -143,6 +172,9 @@ export const readConfiguration = (
   if (faults.length > 0) return E.left({ type: 'Invalid', file: file.right.name || null, faults })
   return E.right({ values: values as Configuration, origins })
 }
+
+const holdsPassword = (value: unknown): boolean => typeof value === 'string' && /:\/\/.*:.*@/s.test(value)
+const flagMend = `set ${environmentName('log')}, or log in a file that only you may read; or name a passwordFile`
 
 interface ConfigurationFile {
   /** Empty when there is none. */
@@ -195,6 +227,7 @@ const parseConfiguration = (text: Uint8Array): Omit<ConfigurationFile, 'name'> =
 }
 
 const shown = (value: unknown): string => {
-  const text = typeof value === 'object' && value !== null ? 'a list or mapping' : JSON.stringify(value)
+  const bare = typeof value === 'string' ? value.replace(/:\/\/.*@/s, '://***@') : value
+  const text = typeof bare === 'object' && bare !== null ? 'a list or mapping' : JSON.stringify(bare)
   return text.length > 80 ? `${text.slice(0, 79)}…` : text
 }

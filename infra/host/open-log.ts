@@ -5,6 +5,7 @@ import type { LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { AuditedLog } from '../chain/audited-log.ts'
 import type { LogHead } from '../chain/chain-head.ts'
 import { verify, type Verification } from '../chain/verify.ts'
+import { describePlace, type EventStorePlace } from '../eventstore/place.ts'
 import { fileEventLog } from '../file/event-log.ts'
 import { loadSqlite, sqliteEventLog, type SqliteDriver } from '../sqlite/event-log.ts'
 
@@ -16,7 +17,10 @@ export interface OpenedLog {
   readonly because: string
 }
 
-export type LogKind = 'sqlite' | 'file'
+export type LogKind = 'sqlite' | 'file' | 'eventstore'
+
+/** A data folder, or a server. */
+export type LogPlace = string | EventStorePlace
 
 export interface LogChoice {
   readonly kind: LogKind
@@ -26,6 +30,8 @@ export interface LogChoice {
 
 export interface OpenOptions {
   readonly readOnly?: boolean
+  /** To be read as soon as somebody has written it: on a server, where nothing shows that somebody will. */
+  readonly awaited?: boolean
   /** For tests: how the SQLite driver is had. */
   readonly load?: () => Promise<E.Either<string, SqliteDriver>>
 }
@@ -33,6 +39,12 @@ export interface OpenOptions {
 const nameOf = { sqlite: 'log.sqlite', file: 'log.ndjson' } as const
 
 type Chosen = LogChoice & { readonly driver: SqliteDriver | null }
+
+const chosenServer = (server: EventStorePlace): LogChoice => ({
+  kind: 'eventstore',
+  path: describePlace(server),
+  because: 'the configuration names a server',
+})
 
 const choose = async (
   folder: string,
@@ -84,31 +96,45 @@ const refuse = (kind: LogUnavailable['kind'], reason: string, mend: string): E.E
 
 /** Which log `openLog` would open, and why. Opens and creates nothing. */
 export const chooseLog =
-  (folder: string, options: OpenOptions = {}): TE.TaskEither<LogUnavailable, LogChoice> =>
+  (place: LogPlace, options: OpenOptions = {}): TE.TaskEither<LogUnavailable, LogChoice> =>
   async () => {
-    const chosen = await choose(folder, options)
+    if (typeof place !== 'string') return E.right(chosenServer(place))
+    const chosen = await choose(place, options)
     if (E.isLeft(chosen)) return chosen
     const { kind, path, because } = chosen.right
     return E.right({ kind, path, because })
   }
 
-/** The log of a data folder. What is there decides; a new one is SQLite where its binary loads, else a file. */
+/** The log on a server, or of a data folder: what is there decides; a new one is SQLite where its binary loads, else a file. */
 export const openLog =
-  (folder: string, options: OpenOptions = {}): TE.TaskEither<LogUnavailable, OpenedLog> =>
-  async () => {
-    const { readOnly = false } = options
-    if (!readOnly) {
-      const made = makeFolder(folder)
-      if (E.isLeft(made)) return made
-    }
-    const chosen = await choose(folder, options)
-    if (E.isLeft(chosen)) return chosen
-    const { kind, path, because, driver } = chosen.right
-    const opened = await (
-      driver === null ? fileEventLog(path, { readOnly }) : sqliteEventLog(driver, path, { readOnly })
-    )()
-    return E.isLeft(opened) ? opened : E.right({ log: opened.right, kind, path, because })
+  (place: LogPlace, options: OpenOptions = {}): TE.TaskEither<LogUnavailable, OpenedLog> =>
+  () =>
+    typeof place === 'string' ? openFolderLog(place, options) : openServerLog(place, options)
+
+/** Its client is loaded for nobody else. */
+const openServerLog = async (
+  server: EventStorePlace,
+  { awaited = false, readOnly = false }: OpenOptions,
+): Promise<E.Either<LogUnavailable, OpenedLog>> => {
+  const { eventStoreLog } = await import('../eventstore/event-log.ts')
+  const opened = await eventStoreLog(server, { awaited, readOnly })()
+  return E.isLeft(opened) ? opened : E.right({ log: opened.right, ...chosenServer(server) })
+}
+
+const openFolderLog = async (folder: string, options: OpenOptions): Promise<E.Either<LogUnavailable, OpenedLog>> => {
+  const { readOnly = false } = options
+  if (!readOnly) {
+    const made = makeFolder(folder)
+    if (E.isLeft(made)) return made
   }
+  const chosen = await choose(folder, options)
+  if (E.isLeft(chosen)) return chosen
+  const { kind, path, because, driver } = chosen.right
+  const opened = await (
+    driver === null ? fileEventLog(path, { readOnly }) : sqliteEventLog(driver, path, { readOnly })
+  )()
+  return E.isLeft(opened) ? opened : E.right({ log: opened.right, kind, path, because })
+}
 
 const makeFolder = (folder: string): E.Either<LogUnavailable, unknown> => {
   try {
@@ -126,11 +152,11 @@ const makeFolder = (folder: string): E.Either<LogUnavailable, unknown> => {
   }
 }
 
-/** Verifies the log of a folder. Damage that keeps it from being opened is a finding like any other. */
-export const auditFolder =
-  (folder: string, expected: LogHead | null = null): TE.TaskEither<LogUnavailable, Verification> =>
+/** Verifies a log. Damage that keeps it from being opened is a finding like any other. */
+export const auditLog =
+  (place: LogPlace, expected: LogHead | null = null): TE.TaskEither<LogUnavailable, Verification> =>
   async () => {
-    const opened = await openLog(folder, { readOnly: true })()
+    const opened = await openLog(place, { readOnly: true })()
     if (E.isRight(opened)) {
       const { log } = opened.right
       return E.right(await verify(log, expected).finally(log.close))

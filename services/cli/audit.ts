@@ -1,10 +1,11 @@
 import { parseLogHead } from '../../infra/chain/verify.ts'
-import { auditFolder } from '../../infra/host/open-log.ts'
+import { auditLog } from '../../infra/host/open-log.ts'
 import type { Finding } from '../../infra/chain/audited-log.ts'
 import { headOf, type LogHead } from '../../infra/chain/chain-head.ts'
 import { digestOf } from '../../infra/chain/log-digest.ts'
 import { counted } from './counted.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
+import { logPlace } from './log-place.ts'
 import { fromLog, withLog } from './opened-log.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
@@ -65,7 +66,7 @@ const headFrom = (text: string | undefined): LogHead | null => {
 }
 
 const auditVerify = async (session: Session, head: LogHead | null) => {
-  const { ok, events, head: found, findings } = fromLog(await auditFolder(session.configuration.data, head)())
+  const { ok, events, head: found, findings } = fromLog(await auditLog(logPlace(session.configuration), head)())
   // What cannot be opened has been read up to the damage only, and has no head.
   const printed = found.hash === '' ? null : `${found.size}:${found.hash}`
   if (session.style.format === 'table') {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { either as E } from 'fp-ts'
+import type { EventStorePlace } from '../../infra/eventstore/place.ts'
 import { environmentName, type Member } from '../../infra/host/configuration.ts'
-import { chooseLog, openLog, type LogChoice } from '../../infra/host/open-log.ts'
+import { chooseLog, openLog, type LogChoice, type LogPlace } from '../../infra/host/open-log.ts'
 import { loadSqlite } from '../../infra/sqlite/event-log.ts'
 import { counted } from './counted.ts'
 import { diskCheck, folderCheck, growthChecks, partsCheck } from './doctor-folder.ts'
@@ -11,7 +12,8 @@ import type { Column, JsonObject, Paint } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { version } from './version.ts'
-import { viewsText } from './views-place.ts'
+import { logServer } from './log-place.ts'
+import { withoutPassword } from './views-place.ts'
 
 /** One thing that was looked at. `degraded` works, with less than there could be; `broken` does not work. */
 export interface Check {
@@ -65,12 +67,15 @@ const mendsOf = (checks: ReadonlyArray<Check>): string =>
 
 export const examine = async (session: Session): Promise<ReadonlyArray<Check>> => {
   const folder = resolve(session.context.workingDirectory, session.configuration.data)
-  const choice = await chooseLog(folder)()
+  const server = logServer(session.configuration)
+  const place = server ?? folder
+  const choice = await chooseLog(place)()
   return [
     { check: 'leasehold', status: 'ok', detail: version(), mend: null },
     nodeCheck(process.versions.node),
     await sqliteCheck(),
-    ...(await logChecks(folder, choice)),
+    ...(await logChecks(place, choice)),
+    ...(server === null ? [] : [accessCheck(server)]),
     ...(E.isRight(choice) ? [durabilityCheck(choice.right)] : []),
     ...(await systemChecks(folder, session.configuration)),
     await folderCheck(folder),
@@ -99,13 +104,13 @@ const sqliteMend = 'install python3, make and g++, then run `npm ci`; without it
 
 type Choice = Awaited<ReturnType<ReturnType<typeof chooseLog>>>
 
-const logChecks = async (folder: string, choice: Choice): Promise<ReadonlyArray<Check>> => {
+const logChecks = async (place: LogPlace, choice: Choice): Promise<ReadonlyArray<Check>> => {
   const broken = ({ reason, mend }: { readonly reason: string; readonly mend: string }): ReadonlyArray<Check> => [
     { check: 'log', status: 'broken', detail: reason, mend },
   ]
   if (E.isLeft(choice)) return broken(choice.left)
   const { because, kind } = choice.right
-  const opened = await openLog(folder, { readOnly: true })()
+  const opened = await openLog(place, { readOnly: true })()
   if (E.isLeft(opened)) {
     if (opened.left.kind !== 'absent') return broken(opened.left)
     return [{ check: 'log', status: 'ok', detail: `none yet; it will be ${kind}, because ${because}`, mend: null }]
@@ -123,6 +128,7 @@ const logChecks = async (folder: string, choice: Choice): Promise<ReadonlyArray<
 const durabilities = {
   sqlite: 'acknowledged after commit: SQLite WAL, synchronous=FULL',
   file: 'acknowledged after fdatasync of the file',
+  eventstore: 'acknowledged when the server says that it is stored',
 }
 const durabilityCheck = ({ kind }: LogChoice): Check => ({
   check: 'durability',
@@ -130,6 +136,17 @@ const durabilityCheck = ({ kind }: LogChoice): Check => ({
   detail: durabilities[kind],
   mend: null,
 })
+
+/** What a server lets anybody on the way, or anybody at all, do with the log. */
+export const accessCheck = ({ hosts, password, tls, user }: EventStorePlace): Check => {
+  const check = 'log server'
+  if (user === 'admin' && password === 'changeit')
+    return { check, status: 'degraded', detail: 'its admin has the password that it came with', mend: 'change it' }
+  const isLocal = hosts.every(({ address }) => /^(localhost|127\.[\d.]+)$/.test(address))
+  if (!tls && !isLocal)
+    return { check, status: 'degraded', detail: 'it is reached without TLS', mend: 'give it a certificate' }
+  return { check, status: 'ok', detail: tls ? 'reached over TLS' : 'reached on this machine', mend: null }
+}
 
 /** Each value with where it comes from, and variables that look like ours but are not read: mostly misspelt. */
 const configurationChecks = ({ configuration, context, origins }: Session): ReadonlyArray<Check> => {
@@ -140,7 +157,7 @@ const configurationChecks = ({ configuration, context, origins }: Session): Read
     ...members.map((member): Check => ({
       check: `setting ${member}`,
       status: 'ok',
-      detail: `${viewsText(String(configuration[member]))}   (${origins[member]})`,
+      detail: `${withoutPassword(String(configuration[member]))}   (${origins[member]})`,
       mend: null,
     })),
     ...strange.sort().map((name): Check => ({

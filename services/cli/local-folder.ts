@@ -1,6 +1,7 @@
 import type { Desk } from '../api/desk.ts'
 import { openFolder } from '../main.ts'
 import type { DeskNeeds } from './desk.ts'
+import { logServer } from './log-place.ts'
 import { fromLog, sizeOfCell, withLog } from './opened-log.ts'
 import type { Session } from './session.ts'
 import { version } from './version.ts'
@@ -18,6 +19,7 @@ export const onFolder = async <A>(
   const { close, desk } = fromLog(
     await openFolder({
       folder: configuration.data,
+      logServer: logServer(configuration),
       cell: configuration.cell,
       version: version(),
       writes,

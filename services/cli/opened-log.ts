@@ -3,9 +3,10 @@ import { deadLetterPrefix, type EventLog, type LogUnavailable } from '../../doma
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { systemClock } from '../../infra/host/clock.ts'
 import { claimFolder } from '../../infra/host/folder-owner.ts'
-import { openLog, type OpenOptions } from '../../infra/host/open-log.ts'
+import { openLog, type LogPlace, type OpenOptions } from '../../infra/host/open-log.ts'
 import { environmentName } from '../../infra/host/configuration.ts'
 import { exitCodes, logUnavailable, VerbFailed } from './exit.ts'
+import { logPlace } from './log-place.ts'
 import { version } from './version.ts'
 import type { Session } from './session.ts'
 
@@ -15,31 +16,35 @@ export const fromLog = <A>(read: E.Either<LogUnavailable, A>): A => {
   return read.right
 }
 
-/** Lends the log of the data folder to be read, beside whoever owns it, and closes it whatever happens. */
+/** Lends the log to be read, beside whoever owns it, and closes it whatever happens. */
 export const withLog = <A>({ configuration }: Session, use: (log: AuditedLog) => Promise<A>): Promise<A> =>
-  withOpened(configuration.data, { readOnly: true }, use)
+  withOpened(logPlace(configuration), { readOnly: true }, use)
 
-/** The same to be written: the folder is this verb's for that time. */
-export const withClaimedLog = async <A>(
+/** The same of the data folder, to be written, whatever keeps the log of the system itself. */
+export const withClaimedLog = <A>(session: Session, what: string, use: (log: AuditedLog) => Promise<A>): Promise<A> =>
+  withClaimedFolder(session, what, () => withOpened(session.configuration.data, {}, use))
+
+/** The data folder is this verb's for that time. */
+export const withClaimedFolder = async <A>(
   { configuration }: Session,
   what: string,
-  use: (log: AuditedLog) => Promise<A>,
+  use: () => Promise<A>,
 ): Promise<A> => {
   const as = { address: null, since: systemClock.now(), version: version(), what }
   const claim = fromLog(claimFolder(configuration.data, as))
   try {
-    return await withOpened(configuration.data, {}, use)
+    return await use()
   } finally {
     claim.release()
   }
 }
 
 const withOpened = async <A>(
-  folder: string,
+  place: LogPlace,
   options: OpenOptions,
   use: (log: AuditedLog) => Promise<A>,
 ): Promise<A> => {
-  const { log } = fromLog(await openLog(folder, options)())
+  const { log } = fromLog(await openLog(place, options)())
   try {
     return await use(log)
   } finally {

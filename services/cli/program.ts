@@ -115,6 +115,7 @@ const createProgram = ({ stdout, stderr }: Context): Command => {
     .description('Capacity orchestration for GPU fleets: every decision an event that can be explained and replayed.')
     .version(version(), '-V, --version', 'print the version')
     .option('--data <folder>', `folder that holds the log (default: ${data})`)
+    .option('--log <where>', 'embedded, or the URL of the EventStoreDB that holds the log (default: embedded)')
     .option('-o, --output <format>', `${outputs.join(', ')} (default: ${output})`)
     .option('--config <file>', `configuration file (default: ${defaultFile} in the working directory, if it is there)`)
     .helpOption('-h, --help', 'show this help')

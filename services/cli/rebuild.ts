@@ -6,7 +6,7 @@ import { withDesk } from './desk.ts'
 import { deskFailed } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { loadedViews } from './load-views.ts'
-import { withClaimedLog } from './opened-log.ts'
+import { withClaimedFolder, withLog } from './opened-log.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
@@ -48,7 +48,7 @@ const rebuilt = async (session: Session): Promise<ReadonlyArray<Row>> => {
   const isDamaged = left.type === 'ViewsUnavailable' && left.mend.includes('leasehold rebuild')
   if (!isDamaged || ownerOf(session.configuration.data) !== null) throw deskFailed(left)
   session.note(`What was there cannot be read, and is dropped: ${left.reason}.`)
-  return withClaimedLog(session, 'rebuild', (log) => madeAnew(session, log))
+  return withClaimedFolder(session, 'rebuild', () => withLog(session, (log) => madeAnew(session, log)))
 }
 
 const madeAnew = async (session: Session, log: EventLog): Promise<ReadonlyArray<Row>> => {

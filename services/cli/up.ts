@@ -2,18 +2,20 @@ import { either as E } from 'fp-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { decodePolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
+import { describePlace } from '../../infra/eventstore/place.ts'
 import { defaultConfiguration } from '../../infra/host/configuration.ts'
 import { readDocumentFile } from '../../infra/yaml/document.ts'
 import { startSystem, type Pretended, type StartFault, type System, type SystemOptions } from '../main.ts'
 import { defaultScript } from '../schedulers/embedded/script.ts'
 import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
+import { logServer } from './log-place.ts'
 import { terminalSafe } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { untilSignal } from './signals.ts'
 import { fileFailed, numberBetween, oneOf, refuseFlags } from './trace-options.ts'
 import { version } from './version.ts'
-import { viewsPlace, viewsText } from './views-place.ts'
+import { viewsPlace, withoutPassword } from './views-place.ts'
 
 interface UpFlags {
   readonly allowHost?: string
@@ -93,6 +95,7 @@ const optionsFrom = async (session: Session, flags: UpFlags): Promise<SystemOpti
   const { configuration } = session
   return {
     folder: configuration.data,
+    logServer: logServer(configuration),
     cell: configuration.cell,
     version: version(),
     host: configuration.host,
@@ -142,7 +145,11 @@ const run = async (session: Session, options: SystemOptions): Promise<ExitCode> 
 const startFailed = ({ mend, reason }: StartFault): VerbFailed =>
   new VerbFailed(exitCodes.failed, `cannot start: ${reason}; ${mend}`)
 
-const banner = (session: Session, { address, degraded }: System, { adapter, clock, folder }: SystemOptions): string => {
+const banner = (
+  session: Session,
+  { address, degraded }: System,
+  { adapter, clock, folder, logServer }: SystemOptions,
+): string => {
   const { configuration } = session
   const line = (name: string, text: string) => `  ${name.padEnd(9)} ${text}\n`
   const viewless = degraded().find(({ what }) => what === 'views')
@@ -151,7 +158,11 @@ const banner = (session: Session, { address, degraded }: System, { adapter, cloc
     `Leasehold ${version()} runs.\n\n` +
     line('address', `${address}   (OpenAPI: ${address}/openapi.json)`) +
     line('folder', folder) +
-    line('views', viewless === undefined ? viewsText(configuration.views) : terminalSafe(`none: ${viewless.reason}`)) +
+    (logServer == null ? '' : line('log', describePlace(logServer))) +
+    line(
+      'views',
+      viewless === undefined ? withoutPassword(configuration.views) : terminalSafe(`none: ${viewless.reason}`),
+    ) +
     line('adapter', adapterText(adapter)) +
     line('clock', clock === 'wall' ? 'wall: time goes on by itself' : 'events: time comes with the facts') +
     `\nTry next, in another terminal:\n` +

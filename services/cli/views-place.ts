@@ -16,4 +16,4 @@ export const viewsPlace = ({ data, views }: Configuration): ViewsPlace | null =>
 }
 
 /** Without the password that a URL may hold. */
-export const viewsText = (views: string): string => views.replace(/^(https?:\/\/[^/@]*):[^/@]*@/, '$1:***@')
+export const withoutPassword = (url: string): string => url.replace(/^([a-z+]+:\/\/[^:/@]*):.*@/, '$1:***@')

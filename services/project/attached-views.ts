@@ -5,6 +5,7 @@ import type { EventLog, LogUnavailable, StreamHead } from '../../domain/ports/ev
 import type { RebuiltTable, ViewsUnavailable } from '../../domain/ports/views.ts'
 import { rebuildMend } from '../../infra/clickhouse/fault.ts'
 import { openViews, type ClickHouseViews, type ViewsPlace } from '../../infra/clickhouse/views.ts'
+import type { LogPlace } from '../../infra/host/open-log.ts'
 import { Retried } from '../../infra/host/retried.ts'
 import { within } from '../../infra/host/within.ts'
 import { catchUp } from './catch-up.ts'
@@ -22,8 +23,8 @@ export const noViews: ViewsUnavailable = {
 
 export interface Attaching {
   readonly log: EventLog
-  /** Of the log. */
-  readonly folder: string
+  /** Of the same log. */
+  readonly logPlace: LogPlace
   readonly place: ViewsPlace
   readonly clock: Clock
 }
@@ -119,12 +120,12 @@ export class AttachedViews {
   }
 }
 
-const opened = ({ clock, folder, place }: Attaching, anew: boolean): Opening =>
+const opened = ({ clock, logPlace, place }: Attaching, anew: boolean): Opening =>
   new Retried(
     async () => {
       const views = await openViews(place, { anew })()
       if (E.isLeft(views)) return views
-      return E.right({ views: views.right, projector: new ThreadedProjector(folder, views.right.lent(), clock) })
+      return E.right({ views: views.right, projector: new ThreadedProjector(logPlace, views.right.lent(), clock) })
     },
     { ...noViews, reason: 'the views are being opened', mend: 'ask again in a moment' },
   )

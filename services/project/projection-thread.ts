@@ -15,7 +15,7 @@ import type { FromThread, ThreadData, ToThread } from './thread-message.ts'
 /** Where processors are short, what is recorded goes before what is looked at. */
 const niceness = 10
 
-const { described, folder } = workerData as ThreadData
+const { described, logPlace } = workerData as ThreadData
 const port = parentPort!
 const say = (message: FromThread): void => {
   port.postMessage(message)
@@ -40,7 +40,7 @@ const lender: LentViews['lender'] = {
 // On Linux a thread has a priority of its own; elsewhere this would be that of the whole process.
 if (process.platform === 'linux') setPriority(niceness)
 
-const opened = await openLog(folder, { readOnly: true })()
+const opened = await openLog(logPlace, { readOnly: true, awaited: true })()
 if (E.isLeft(opened)) {
   say({ type: 'stands', standing: { projected: -1, told: -1, since: systemClock.now(), fault: opened.left } })
   process.exit(1)

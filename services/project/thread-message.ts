@@ -1,13 +1,13 @@
 import type { either as E } from 'fp-ts'
 import type { LentViews } from '../../infra/clickhouse/views.ts'
+import type { LogPlace } from '../../infra/host/open-log.ts'
 import type { Standing } from './project.ts'
 import type { ProjectFault } from './projected-log.ts'
 import type { RebuiltTable } from '../../domain/ports/views.ts'
 
 /** What the thread begins with. */
 export interface ThreadData {
-  /** Of the log. */
-  readonly folder: string
+  readonly logPlace: LogPlace
   readonly described: LentViews['described']
 }
 

@@ -5,6 +5,7 @@ import { either as E, type taskEither as TE } from 'fp-ts'
 import type { Clock } from '../../domain/ports/clock.ts'
 import type { RebuiltTable } from '../../domain/ports/views.ts'
 import type { LentViews } from '../../infra/clickhouse/views.ts'
+import type { LogPlace } from '../../infra/host/open-log.ts'
 import { within } from '../../infra/host/within.ts'
 import { busy, statusAt, type ProjectorStatus, type Standing } from './project.ts'
 import type { ProjectFault } from './projected-log.ts'
@@ -29,7 +30,7 @@ const threadFile = (): string => {
  * ends by itself, it is started again, ever more rarely, and goes on where the views are.
  */
 export class ThreadedProjector {
-  private readonly folder: string
+  private readonly logPlace: LogPlace
   private readonly lent: LentViews
   private readonly clock: Clock
   private standing: Standing
@@ -40,9 +41,9 @@ export class ThreadedProjector {
   private timer: NodeJS.Timeout | undefined
   private asked: ((built: Built) => void) | null = null
 
-  /** @param folder of the log, which is opened to be read */
-  constructor(folder: string, lent: LentViews, clock: Clock) {
-    this.folder = folder
+  /** @param logPlace of the log, which is opened to be read */
+  constructor(logPlace: LogPlace, lent: LentViews, clock: Clock) {
+    this.logPlace = logPlace
     this.lent = lent
     this.clock = clock
     this.standing = { projected: -1, told: -1, since: clock.now(), fault: null }
@@ -75,7 +76,7 @@ export class ThreadedProjector {
   }
 
   private start(): void {
-    const data: ThreadData = { folder: this.folder, described: this.lent.described }
+    const data: ThreadData = { logPlace: this.logPlace, described: this.lent.described }
     const worker = new Worker(threadFile(), { name: 'project', workerData: data })
     this.worker = worker
     let cause: unknown = null

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { headOf, type LogHead } from '../../infra/chain/chain-head.ts'
 import { verify, type Verification } from '../../infra/chain/verify.ts'
-import { auditFolder, openLog } from '../../infra/host/open-log.ts'
+import { auditLog, openLog } from '../../infra/host/open-log.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { sqliteEventLog } from '../../infra/sqlite/event-log.ts'
 import { fillSmall, left, newEvent, newEvents, right, seenBy } from '../support/events.ts'
@@ -33,7 +33,7 @@ const stored = async (kind: 'sqlite' | 'file', fill = fillSmall): Promise<{ fold
   await log.close()
   return { folder, head }
 }
-const audit = (folder: string, head: LogHead | null = null): Promise<Verification> => right(auditFolder(folder, head))
+const audit = (folder: string, head: LogHead | null = null): Promise<Verification> => right(auditLog(folder, head))
 const positionsOf = ({ findings }: Verification): ReadonlyArray<number | null> =>
   findings.map(({ position }) => position)
 const flip = (bytes: Buffer, bit: number): void => {
@@ -61,7 +61,7 @@ const readersOf = async (folder: string): Promise<unknown> => {
   return seen
 }
 const isFound = async (folder: string): Promise<boolean> => {
-  const audited = await auditFolder(folder)()
+  const audited = await auditLog(folder)()
   return E.isLeft(audited) || !audited.right.ok
 }
 

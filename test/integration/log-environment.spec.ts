@@ -8,7 +8,7 @@ import type { AppendOutcome } from '../../infra/chain/append-queue.ts'
 import type { AuditedLog } from '../../infra/chain/audited-log.ts'
 import { verify } from '../../infra/chain/verify.ts'
 import { fileEventLog } from '../../infra/file/event-log.ts'
-import { auditFolder, chooseLog, openLog } from '../../infra/host/open-log.ts'
+import { auditLog, chooseLog, openLog } from '../../infra/host/open-log.ts'
 import { snapshotStore } from '../../infra/host/snapshot-store.ts'
 import { sqliteEventLog } from '../../infra/sqlite/event-log.ts'
 import { fillSmall, left, newEvent, newEvents, right } from '../support/events.ts'
@@ -67,7 +67,7 @@ describe('a full disk', () => {
         remount('size=32m')
       })
       await log.close()
-      expect(await right(auditFolder(folder))).toMatchObject({ ok: true })
+      expect(await right(auditLog(folder))).toMatchObject({ ok: true })
     })
     if (reason !== null) skip(reason)
   })
@@ -79,7 +79,7 @@ describe('a full disk', () => {
         remount('size=32m')
       })
       await log.close()
-      expect(await right(auditFolder(folder))).toMatchObject({ ok: true })
+      expect(await right(auditLog(folder))).toMatchObject({ ok: true })
     })
     if (reason !== null) skip(reason)
   })
@@ -224,7 +224,7 @@ describe('a file that is not as this release writes it', () => {
     db.close()
     for (const readOnly of [true, false])
       expect(await left(openLog(folder, { readOnly }))).toMatchObject({ kind: 'newer-schema' })
-    expect(await left(auditFolder(folder))).toMatchObject({ kind: 'newer-schema' })
+    expect(await left(auditLog(folder))).toMatchObject({ kind: 'newer-schema' })
   })
 
   it.each([0, 16, 18, 100])('should be told when its header is overwritten from byte %i on', async (offset) => {
@@ -235,7 +235,7 @@ describe('a file that is not as this release writes it', () => {
     writeFileSync(path, bytes)
     for (const readOnly of [true, false])
       expect(await left(openLog(folder, { readOnly }))).toMatchObject({ type: 'LogUnavailable', kind: 'damaged' })
-    expect(await right(auditFolder(folder))).toMatchObject({ ok: false })
+    expect(await right(auditLog(folder))).toMatchObject({ ok: false })
     expect(readFileSync(path).equals(bytes)).toBe(true)
   })
 

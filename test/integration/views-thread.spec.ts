@@ -102,7 +102,7 @@ it('should drop views that cannot be read and build them anew when that is asked
   const folder = folderFor()
   const { log } = await right(openLog(folder))
   await appendTo(log, events)
-  const parts = { log, folder, place: { folder: join(folder, 'views') }, clock: systemClock }
+  const parts = { log, logPlace: folder, place: { folder: join(folder, 'views') }, clock: systemClock }
   const first = new AttachedViews(parts)
   await expect.poll(async () => (await first.status())?.projected, { timeout: 20_000 }).toBe(events.length - 1)
   const held = await right((await right(() => Promise.resolve(first.views))).contents())

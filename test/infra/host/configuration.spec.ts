@@ -42,6 +42,7 @@ it('should take the file, over it the environment, over that the flags', () => {
         host: 'default',
         port: 'default',
         views: 'default',
+        log: 'default',
       },
     }),
   )
@@ -132,3 +133,32 @@ it.each(['none', 'http://127.0.0.1:8123', 'https://clickhouse.example.com/?datab
     expect(read(undefined, { environment: { LEASEHOLD_VIEWS: views } })).toMatchObject({ right: { values: { views } } })
   },
 )
+
+it('should take the URL of a server that holds the log, and repeat no password', () => {
+  for (const log of ['embedded', 'esdb://db', 'esdb://u:hush@db?tlsCAFile=ca.pem'])
+    expect(read(undefined, { environment: { LEASEHOLD_LOG: log } })).toMatchObject({ right: { values: { log } } })
+  expect(read('log: esdb://u:hush@db\n')).toMatchObject({ right: { values: { log: 'esdb://u:hush@db' } } })
+  expect(read(undefined, { flags: { log: 'esdb://u@db?passwordFile=p' } })).toMatchObject({ right: {} })
+  for (const log of ['hush', 'http://u:hush@db', 'esdb://u:hush', 'esdb://u:hush@hush@db', 'esdb://u:hush@db?x=hush'])
+    for (const sources of [{ environment: { LEASEHOLD_LOG: log } }, { flags: { log } }]) {
+      const refused = read(undefined, sources)
+      expect(refused).toMatchObject({ left: { type: 'Invalid', faults: [{}] } })
+      expect(JSON.stringify(refused)).not.toContain('hush')
+    }
+  expect(read(undefined, { flags: { log: 'esdb://u:hush@db' } })).toEqual(
+    E.left({
+      type: 'Invalid',
+      file: null,
+      faults: [
+        {
+          path: '--log',
+          reason: 'everybody on this machine reads a password in a flag',
+          mend: 'set LEASEHOLD_LOG, or log in a file that only you may read; or name a passwordFile',
+        },
+      ],
+    }),
+  )
+  expect(read(undefined, { environment: { LEASEHOLD_VIEWS: 'ftp://u:hush@db' } })).toMatchObject({
+    left: { faults: [{ reason: '"ftp://***@db" is not valid' }] },
+  })
+})

@@ -119,13 +119,13 @@ it('should take orders on a folder whose system does not run, for when it does',
   const data = folder()
   await (await start(data)).stop()
   const opened = await right(() =>
-    openFolder({ folder: data, cell: cellName, version: 'test', writes: true, views: null }),
+    openFolder({ folder: data, cell: cellName, version: 'test', logServer: null, writes: true, views: null }),
   )
   await right(opened.desk.submit([intent('later', 8)], by))
   expect((await right(opened.desk.state('later'))).state).toBe('waiting')
   await opened.close()
   const reading = await right(() =>
-    openFolder({ folder: data, cell: cellName, version: 'test', writes: false, views: null }),
+    openFolder({ folder: data, cell: cellName, version: 'test', logServer: null, writes: false, views: null }),
   )
   expect(await left(reading.desk.cancel('later', by))).toMatchObject({ type: 'LogUnavailable', kind: 'read-only' })
   await reading.close()
