@@ -12,7 +12,7 @@ const gossipMaxS = 2
 /** What the client's own appends and reads take beside what they are about. */
 export interface CallOptions {
   readonly credentials?: { readonly username: string; readonly password: string }
-  readonly requiresLeader: boolean
+  readonly requiresLeader: true
   readonly deadline: number
 }
 
@@ -22,7 +22,7 @@ export class EventStoreClient extends EventStoreDBClient {
   private readonly ending = new AbortController()
   private channel: { readonly close: () => void } | null = null
 
-  constructor(place: EventStorePlace, requiresLeader: boolean) {
+  constructor(place: EventStorePlace) {
     const { caFile, deadlineMs, discover, hosts, tls } = place
     const endpoint = hosts[0]!
     const cluster = { maxDiscoverAttempts: discoverAttemptsMax, gossipTimeout: gossipMaxS }
@@ -37,7 +37,7 @@ export class EventStoreClient extends EventStoreDBClient {
     // One of three constructors, by which members are there.
     super({ ...reached, defaultDeadline: deadlineMs, connectionName: 'leasehold' } as SingleNodeOptions, security)
     setMaxListeners(0, this.ended) // One for each call that is under way.
-    this.call = { requiresLeader, deadline: deadlineMs, ...credentialsOf(place) }
+    this.call = { requiresLeader: true, deadline: deadlineMs, ...credentialsOf(place) }
     const connect = this.getChannel
     this.getChannel = async () => {
       const channel = await connect()

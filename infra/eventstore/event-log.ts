@@ -27,8 +27,7 @@ export const eventStoreLog =
   ): TE.TaskEither<LogUnavailable, AuditedLog> =>
   async () => {
     const grown = growth()
-    // Who writes has to see all that is there; who only reads is as well off with a follower.
-    const link = new Link(place, !readOnly)
+    const link = new Link(place)
     const kept = new KeptStream(link, grown.announce)
     const told = faultOf(describePlace(place))
     const toFault = (cause: unknown): LogUnavailable => (link.closed ? closedFault : told(cause))

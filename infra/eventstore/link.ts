@@ -21,13 +21,12 @@ export interface BackOff {
  */
 export class Link {
   readonly place: EventStorePlace
-  private readonly requiresLeader: boolean
   private current: EventStoreClient | null = null
+  private ending: Promise<void> = Promise.resolve()
   private readonly closing = new AbortController()
 
-  constructor(place: EventStorePlace, requiresLeader: boolean) {
+  constructor(place: EventStorePlace) {
     this.place = place
-    this.requiresLeader = requiresLeader
     setMaxListeners(0, this.closing.signal) // One for each wait.
   }
 
@@ -37,7 +36,7 @@ export class Link {
 
   /** One call, within the deadline. @throws NoAnswer, and what the client throws */
   async ask<A>(call: (client: EventStoreClient) => Promise<A>): Promise<A> {
-    const client = this.client()
+    const client = await this.client()
     const { deadlineMs } = this.place
     let stop: () => void = () => undefined
     const late = new Promise<never>((_, reject) => {
@@ -79,7 +78,7 @@ export class Link {
 
   /** Follows a stream for as long as it is delivered; throws when that ends. */
   async follow(open: (client: EventStoreClient) => Delivery, take: (recorded: Recorded) => void): Promise<void> {
-    const client = this.client()
+    const client = await this.client()
     try {
       for await (const recorded of drained(client, open)) take(recorded)
       throw new NoAnswer('the server has ended the subscription')
@@ -111,19 +110,23 @@ export class Link {
 
   async close(): Promise<void> {
     this.closing.abort()
+    await this.ending
     await this.current?.end()
   }
 
-  private client(): EventStoreClient {
+  /** One at a time: what ends in one of them would end appends of the other, with which it shares a table. */
+  private async client(): Promise<EventStoreClient> {
+    await this.ending
     if (this.closed) throw new NoAnswer('the log has been closed')
-    this.current ??= new EventStoreClient(this.place, this.requiresLeader)
+    this.current ??= new EventStoreClient(this.place)
     return this.current
   }
 
   /** Where another is the leader, the client knows which, and asks that one next. */
   private leaveUnless(cause: unknown, client: EventStoreClient): void {
     if (isAnswer(cause) || cause instanceof NotLeaderError) return
-    if (this.current === client) this.current = null
-    void client.end()
+    if (this.current !== client) return
+    this.current = null
+    this.ending = client.end()
   }
 }

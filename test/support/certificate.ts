@@ -52,6 +52,6 @@ export const ownCertificate = (): OwnCertificate => {
   const base64 = sequence(content, ecdsaWithSha256, signature).toString('base64')
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-    certificate: `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`,
+    certificate: `-----BEGIN CERTIFICATE-----\n${base64.match(/.{1,64}/g)!.join('\n')}\n-----END CERTIFICATE-----\n`,
   }
 }

@@ -72,6 +72,12 @@ describe('EventStoreDB client over TLS to a stand-in', () => {
   })
 })
 
+it('should append one by one where the server, over the wire a stand-in, has no BatchAppend', async () => {
+  const { open, server } = await scene({ batchAppend: false })
+  await right((await open()).append('cell', -1, newEvents('a', 1)))
+  expect(server().calls).toContain('append no_stream')
+})
+
 describe('EventStoreDB client over the wire to stand-ins for a cluster', () => {
   it('should find the leader by asking the members, and be led to it by one', async () => {
     const kept = new KeptStreams()

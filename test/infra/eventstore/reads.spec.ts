@@ -26,7 +26,7 @@ const heapMib = (): number => {
 }
 
 it('should end the call of a read that nobody drains, and the client alone should not', async () => {
-  const client = new EventStoreClient(scene.place, true)
+  const client = new EventStoreClient(scene.place)
   for (let i = 0; i < 5; i++)
     for await (const { event } of client.readStream(stream)) {
       expect(event?.streamId).toBe(stream)
@@ -40,7 +40,7 @@ it('should end the call of a read that nobody drains, and the client alone shoul
 })
 
 it('should not let the heap grow over 10,000 reads of which one event was taken', async () => {
-  const link = new Link(scene.place, true)
+  const link = new Link(scene.place)
   const readOne = async (client: EventStoreClient): Promise<void> => {
     for await (const { revision } of drained(client, () => client.readStream(stream, client.call))) {
       expect(revision).toBe(0)

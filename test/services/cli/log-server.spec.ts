@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { encodeFact } from '../../../domain/planner/cloud-event.ts'
 import { openScene, stream, type Scene } from '../../support/eventstore/scene.ts'
+import { newEvents, right } from '../../support/events.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { nodeOf } from '../../support/up-cell.ts'
 import { getStatus, postFacts } from '../../support/up-client.ts'
 import { run } from './terminal.ts'
 
@@ -25,11 +28,10 @@ const serverFor = async (): Promise<{ readonly scene: Scene; readonly url: strin
 
 /** The verb as a person starts it; its words are all that it has said. */
 const up = async (data: string, url: string, words: ReadonlyArray<string>) => {
-  const child = spawn(
-    process.execPath,
-    ['dist/services/cli/main.js', 'up', '--port', '0', '--views', 'none', '--data', data, ...words],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, LEASEHOLD_LOG: url } },
-  )
+  const child = spawn(process.execPath, ['dist/services/cli/main.js', 'up', '--port', '0', '--data', data, ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, LEASEHOLD_VIEWS: 'none', LEASEHOLD_LOG: url },
+  })
   closing.push(() => child.kill('SIGKILL'))
   let said = ''
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
@@ -90,6 +92,32 @@ describe('the log on an EventStoreDB, over the wire to a stand-in', () => {
     const whole = (await onServer('log', 'export')).stdout.trimEnd().split('\n')
     expect(whole).toEqual(scene.kept.events(stream)!.map((event) => Buffer.from(event.data).toString('utf8')))
     expect((await onServer('log', 'export', '--inputs')).stdout).toBe(exported.stdout)
+  })
+
+  it('should be brought into the views by a thread that reads it itself, from before its first event', async () => {
+    const data = folder()
+    const { scene, url } = await serverFor()
+    const { address } = await up(data, url, ['--clock', 'events', '--adapter', 'none', '--views', 'embedded'])
+    const lines = ['n-1', 'n-2'].map((node) => encodeFact({ ...nodeOf(node), source: 'test' }))
+    expect(await postFacts(address, lines)).toMatchObject({ recorded: 2 })
+    const projected = async () => (await getStatus(address))?.views?.projected
+    await expect.poll(projected, { timeout: 30_000 }).toBe(scene.kept.events(stream)!.length - 1)
+  })
+
+  it('should find what somebody has changed', async () => {
+    const data = folder()
+    const { scene, url } = await serverFor()
+    const log = await scene.open()
+    await right(log.append('cell-default', -1, newEvents('a', 3)))
+    const changed = scene.kept
+      .events(stream)!
+      .map((event, i) => (i === 1 ? { ...event, data: Buffer.from('{}') } : event))
+    scene.kept.replace(stream, changed)
+    const verified = await run(['audit', 'verify', '--data', data, '-o', 'json'], {
+      environment: { LEASEHOLD_LOG: url },
+    })
+    expect(verified).toMatchObject({ code: 4 })
+    expect(JSON.parse(verified.stdout)).toMatchObject({ ok: false, events: 1, findings: [{ position: 1 }] })
   })
 
   it('should say what is wrong, and no password', async () => {
