@@ -4,7 +4,7 @@ import type { Checkpoint, StoredEvent } from '../../../domain/ports/event-log.ts
 import type { AuditedLog } from '../../../infra/chain/audited-log.ts'
 import { verify } from '../../../infra/chain/verify.ts'
 import { left, newEvent, newEvents, right } from '../../support/events.ts'
-import type { Proposed } from '../../support/eventstore/kept-streams.ts'
+import { KeptStreams, type Proposed } from '../../support/eventstore/kept-streams.ts'
 import { openScene, stream, type Scene, type SceneOptions } from '../../support/eventstore/scene.ts'
 import type { Mishap } from '../../support/eventstore/stand-in.ts'
 
@@ -63,6 +63,18 @@ describe.each(paths)('EventStoreDB client over the wire to a stand-in, %s', (pat
       expect(await idsIn(log)).toEqual(['a-0', 'a-1', 'b-0', 'b-1', 'b-2', 'c-0'])
       expect(await verify(log)).toMatchObject({ ok: true, events: 6 })
       expect(server().calls.filter((call) => call.startsWith(method)).length).toBeGreaterThan(1)
+    },
+  )
+
+  it.each<Mishap>(['stored, error', 'late'])(
+    'should do the same where the server takes a repeated id for a new one: %s',
+    async (mishap) => {
+      const kept = new KeptStreams({ knowsRepeats: false })
+      const { open, server } = await scene({ ...options, kept, deadlineMs, lateMs: 1.5 * deadlineMs })
+      const log = await open()
+      server().mishaps.push(mishap)
+      expect(await right(log.append('cell', -1, newEvents('a', 3)))).toEqual({ revision: 2, position: 2 })
+      expect(kept.events(stream)).toHaveLength(3)
     },
   )
 

@@ -22,6 +22,12 @@ export const appendBytesMax = 1_024 * 1_024
 export class KeptStreams {
   private readonly streams = new Map<string, Proposed[]>()
   private readonly listeners = new Set<() => void>()
+  private readonly knowsRepeats: boolean
+
+  /** @param knowsRepeats the same events at the same place again are a success; servers have been known to forget that */
+  constructor({ knowsRepeats = true } = {}) {
+    this.knowsRepeats = knowsRepeats
+  }
 
   events(stream: string): ReadonlyArray<Proposed> | null {
     return this.streams.get(stream) ?? null
@@ -38,8 +44,8 @@ export class KeptStreams {
     const current = events.length - 1
     const seen = expected === 'no_stream' ? -1 : expected === 'any' ? current : expected
     if (seen !== current) {
-      // The same events at the same place again: the first answer is repeated.
-      const isRepeat = added.length > 0 && added.every(({ id }, i) => events[seen + 1 + i]?.id === id)
+      const isRepeat =
+        this.knowsRepeats && added.length > 0 && added.every(({ id }, i) => events[seen + 1 + i]?.id === id)
       return isRepeat ? { type: 'Stored', last: seen + added.length } : { type: 'WrongExpectedVersion', current }
     }
     for (const event of added) events.push(event)
