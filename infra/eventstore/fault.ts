@@ -76,6 +76,10 @@ const fileOf = (cause: unknown): string | null =>
 const wordsMax = 300
 
 const wordsOf = (cause: unknown): string => {
-  const words = (cause instanceof Error ? cause.message : String(cause)).replace(/\s+/g, ' ').trim()
+  const words = (cause instanceof Error ? cause.message : String(cause))
+    .replace(/\s+/g, ' ')
+    .replace(/^\d+ [A-Z_]+: /, '')
+    .replace(/\.? ?Resolution note:.*/, '')
+    .trim()
   return words.length > wordsMax ? `${words.slice(0, wordsMax)} ...` : words
 }

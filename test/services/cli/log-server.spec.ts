@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { encodeFact } from '../../../domain/planner/cloud-event.ts'
@@ -102,6 +102,20 @@ describe('the log on an EventStoreDB, over the wire to a stand-in', () => {
     expect(await postFacts(address, lines)).toMatchObject({ recorded: 2 })
     const projected = async () => (await getStatus(address))?.views?.projected
     await expect.poll(projected, { timeout: 30_000 }).toBe(scene.kept.events(stream)!.length - 1)
+  })
+
+  it('should be the only one for which its client is loaded', async () => {
+    const { url } = await serverFor()
+    const loadedBy = (log: string): boolean => {
+      const env = { ...process.env, LEASEHOLD_LOG: log, NODE_DEBUG: 'module' }
+      const words = ['dist/services/cli/main.js', 'doctor', '--data', folder()]
+      const { stderr } = spawnSync(process.execPath, words, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
+      return stderr.includes('@eventstore/db-client')
+    }
+    expect([loadedBy('embedded'), loadedBy(`${url.replace(/:\d+\?/, ':1?')}&defaultDeadline=200`)]).toEqual([
+      false,
+      true,
+    ])
   })
 
   it('should find what somebody has changed', async () => {
