@@ -230,10 +230,9 @@ export class BudgetPass extends ShareBoard {
     const firmly = !this.cell.isPreemptible(workload, this.at)
     const hold = firmly ? this.entitlementHolds.get(this.check.programOf(workload.account!.node)) : undefined
     if (hold?.allows(rate, endAt) === false) return { code: 'WouldDelayReservation', rule: this.keeperRule }
-    if (!reserved && !this.allowed(workload.shape, placement, endAt)) {
-      hold?.retract(rate, endAt)
+    if (!reserved && !this.allowed(workload.shape, placement, endAt))
       return { code: 'WouldDelayReservation', rule: this.keeperRule }
-    }
+    hold?.take(rate, endAt)
     return { placement, limitAt: firm.limitAt }
   }
 

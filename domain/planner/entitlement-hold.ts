@@ -48,9 +48,4 @@ export class EntitlementHold {
   private isOver(endAt: number): boolean {
     return endAt <= this.from || this.from === Infinity
   }
-
-  /** Takes back what `allows` counted. */
-  retract(rate: number, endAt: number): void {
-    if (endAt > this.from && this.from !== Infinity) this.left += rate
-  }
 }

@@ -183,6 +183,32 @@ it('should hold nobody back who wants other devices, and let small ones starve n
   expect(life.running).toContain('x-gang')
 })
 
+it('should let no two go before one whose entitlement is kept, where only one of them leaves it in time', () => {
+  const classes = [{ ...defaultClass('training'), reserveAfterMs: minutes(30) }]
+  const life = new CellLife().policy(budgetPolicy({ a: 1, b: 1 }, { classes })).nodes(1, 8)
+  const firm = (hours: number, budget = 'a') => ({ budget, estimateMs: minutes(60 * hours) })
+  life.submit('wide', 8, firm(2, 'b')).tick()
+  life.at(minute).submit('holder', 2, firm(1)).submit('large', 3, firm(1)).tick()
+  life
+    .at(120 * minute)
+    .end('wide')
+    .tick()
+  expect(life.running).toEqual(['holder'])
+  expect(life.reason('large')).toBe('NonPreemptibleOverQuota')
+  life
+    .at(121 * minute)
+    .submit('small-1', 1, firm(3))
+    .submit('small-2', 1, firm(3))
+    .tick()
+  expect(life.running).toEqual(['holder', 'small-1'])
+  expect(life.reason('small-2')).toBe('WouldDelayReservation')
+  life
+    .at(180 * minute)
+    .end('holder')
+    .tick()
+  expect(life.running).toEqual(['large', 'small-1'])
+})
+
 it('should find the one of ten thousand that may start (situation 10, kueue#9715)', () => {
   const life = new CellLife()
     .policy(budgetPolicy({ a: 1 }))
