@@ -24,9 +24,9 @@ it('should say who waits in words in a table, and in numbers in CSV', async () =
   )
   expect(await queue('csv')).toBe(
     [
-      'queue,position,workload,class,needDevices,needMilli,needMemoryMib,submittedAt,waitedMs,code,projectedStartAt',
-      'default,1,half,default,4,4000,0,60000,3600000,WaitingForCapacity,9000000',
-      'default,2,last,default,1,1000,0,120000,3540000,BehindInQueue,',
+      'queue,budget,position,workload,class,needDevices,needMilli,needMemoryMib,submittedAt,waitedMs,code,projectedStartAt',
+      'default,,1,half,default,4,4000,0,60000,3600000,WaitingForCapacity,9000000',
+      'default,,2,last,default,1,1000,0,120000,3540000,BehindInQueue,',
       '',
     ].join('\r\n'),
   )

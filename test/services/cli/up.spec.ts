@@ -120,7 +120,7 @@ describe('the first hour with a running system', () => {
     const child = spawn(process.execPath, [binary, 'queue', '--watch', '0.2', '-o', 'csv'], { cwd: session.folder })
     let said = ''
     child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    while (said.split('queue,position').length < 4) await once(child.stdout, 'data')
+    while (said.split('needDevices').length < 4) await once(child.stdout, 'data')
     const ended = once(child, 'exit')
     child.kill('SIGINT')
     expect(await ended).toEqual([130, null])
