@@ -165,7 +165,7 @@ describe('a system that is killed again and again', () => {
     expect(ended.length).toBeGreaterThan(100)
   }, 400_000)
 
-  // Known defect, seen in about one run of three: a kill may cost the views rows that were acknowledged; a rebuild has them.
+  // Known defect, seen in about one run of four: a kill may cost the views rows that were acknowledged; a rebuild has them.
   it(
     'should go on while chDB is killed, and have its views as a rebuild makes them',
     { retry: 2, timeout: 400_000 },

@@ -1,6 +1,17 @@
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import { defaultBudget, type BudgetNodePolicy, type BudgetPolicy } from '../../domain/policy/budget-policy.ts'
 
+/** A node of the budget tree that has none below it. */
+export const leafNode = (name: string, share: number, capMilli: number | null = null): BudgetNodePolicy => ({
+  capMilli,
+  children: [],
+  name,
+  owner: null,
+  persons: {},
+  reviewDate: null,
+  share,
+})
+
 /** In advise mode, with one queue and nothing else: the order of queues decides. */
 export const policyWithQueues = (more: Partial<AllocationPolicy> = {}): AllocationPolicy => ({
   impactHypothesis: null,
@@ -23,15 +34,7 @@ export const budgetPolicy = (
   policyWithQueues({
     budgets: {
       ...defaultBudget,
-      tree: Object.entries(shares).map(([name, share]): BudgetNodePolicy => ({
-        capMilli: null,
-        children: [],
-        name,
-        owner: null,
-        persons: {},
-        reviewDate: null,
-        share,
-      })),
+      tree: Object.entries(shares).map(([name, share]) => leafNode(name, share)),
       ...budget,
     },
     ...more,

@@ -10,20 +10,11 @@ import {
 import { defaultContract, defaultLimits } from '../../../domain/policy/contract-policy.ts'
 import { unstatedTerms } from '../../../domain/workload/terms.ts'
 import { requestOf } from '../arbitrary-fleet.ts'
+import { leafNode } from '../budget-policy.ts'
 import { hour, minute } from '../cell-life.ts'
 import type { Draw } from './draw.ts'
 
 const ms = (time: number): DurationMs => time as DurationMs
-
-const leafNode = (name: string, share: number, capMilli: number | null = null): BudgetNodePolicy => ({
-  capMilli,
-  children: [],
-  name,
-  owner: null,
-  persons: {},
-  reviewDate: null,
-  share,
-})
 
 /** One to four programs, some with projects. */
 export const anyTree = (draw: Draw, capped: boolean): ReadonlyArray<BudgetNodePolicy> => {

@@ -4,6 +4,7 @@ import type { AllocationPolicy, QueuePolicy } from '../../../../domain/policy/al
 import { defaultBudget, defaultClass } from '../../../../domain/policy/budget-policy.ts'
 import { defaultCaps, defaultHeadroom, type ExceptionPolicy } from '../../../../domain/policy/contract-policy.ts'
 import { requestOf } from '../../../support/arbitrary-fleet.ts'
+import { leafNode } from '../../../support/budget-policy.ts'
 import { hour, minutes, type CellLife } from '../../../support/cell-life.ts'
 import { devices, kueuePolicy, lifeOf, queue } from './kueue-life.ts'
 
@@ -16,17 +17,8 @@ const victimsOf = (decisions: ReadonlyArray<CellDecision>): ReadonlyArray<string
     .flatMap((decision) => (decision.type === 'PreemptionDecided' ? decision.data.victims : []))
     .map(({ workload }) => workload)
 
-const node = (name: string, capMilli: number | null = null) => ({
-  capMilli,
-  children: [],
-  name,
-  owner: null,
-  persons: {},
-  reviewDate: null,
-  share: 1,
-})
 const tree = (...names: ReadonlyArray<string>): Pick<AllocationPolicy, 'budgets'> => ({
-  budgets: { ...defaultBudget, tree: names.map((name) => node(name)) },
+  budgets: { ...defaultBudget, tree: names.map((name) => leafNode(name, 1)) },
 })
 
 describe('a cap where quota is shared', () => {
@@ -61,7 +53,7 @@ describe('a cap where quota is shared', () => {
   })
 
   it('should bind a budget that the queue leads to', () => {
-    const budgets = { ...defaultBudget, tree: [node('p', 6000), node('q')] }
+    const budgets = { ...defaultBudget, tree: [leafNode('p', 1, 6000), leafNode('q', 1)] }
     const life = submit(capped({ budgets }, [queue('a', 8, {}, { budget: 'p' })]))
     expect(life.running).toHaveLength(6)
     expect(life.cell.workloads.get('w6')!.hold).toMatchObject({
