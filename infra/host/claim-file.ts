@@ -103,17 +103,19 @@ export const textIn = (path: string): string | null => {
   }
 }
 
-/** When the kernel started the process; Linux alone tells. */
-const startOf = (pid: number): string | null => {
+/** What the kernel says of a process, from its state on; null where it is gone or the system does not tell. Linux alone does. */
+const statOf = (pid: number): ReadonlyArray<string> | null => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
     return null
   }
 }
 
-export const thisProcess = (): ProcessIdentity => ({ pid: process.pid, start: startOf(process.pid) })
+export const identityOf = (pid: number): ProcessIdentity => ({ pid, start: statOf(pid)?.[19] ?? null })
+
+export const thisProcess = (): ProcessIdentity => identityOf(process.pid)
 
 export const isAlive = ({ pid, start }: ProcessIdentity): boolean => {
   try {
@@ -122,6 +124,9 @@ export const isAlive = ({ pid, start }: ProcessIdentity): boolean => {
     // Another user's process may not be signalled, and is there.
     if (codeOf(cause) !== 'EPERM') return false
   }
-  const now = startOf(pid)
+  const stat = statOf(pid)
+  // One that has ended, whose parent has not asked how yet, holds nothing any more.
+  if (stat?.[0] === 'Z') return false
+  const now = stat?.[19] ?? null
   return start === null || now === null || now === start
 }
