@@ -1,5 +1,5 @@
 import { assert } from '../kernel/decider.ts'
-import type { Assignment, BlockedReason } from './assignment.ts'
+import type { Assignment, BlockedReason, UntriedFlavors } from './assignment.ts'
 import { CycleLedger } from './cycle-ledger.ts'
 import { compareEntries, compareStanding, type CycleEntry } from './cycle-order.ts'
 import { FairTournament, type Contestant } from './fair-tournament.ts'
@@ -18,15 +18,18 @@ export interface HeadOutcome {
   readonly victims: ReadonlyArray<Victim>
   /** Null: it is admitted. */
   readonly reason: BlockedReason | null
-  /** It makes way for those behind it until something changes. */
+  /** It makes way for those behind it until something changes: all flavors were tried. */
   readonly parked: boolean
+  /** What the head has to be told when it is its turn again: its search goes on from there. Null: it begins anew. */
+  readonly untried: UntriedFlavors | null
 }
 
 /**
  * One turn of the heads, one of each queue: all are nominated against what is held now, then each in its turn is
  * admitted, waits for those whom it evicts, or waits. What is decided is for the caller to carry out. Where loops are
  * `compatible`, a head may be admitted into what an earlier one's victims have yet to give back, as with Kueue; where
- * they are `safe`, it waits for them.
+ * they are `safe`, it waits for them. Whose search for flavors ended before the last one, and came to nothing, has its
+ * turn again at once, from there on; who was only overtaken, or has others evicted, begins with the first.
  * @returns outcomes in the order in which they were decided, those for whom no flavor will do at the end
  */
 export const admissionCycle = (context: CycleContext, heads: Iterable<Head>): ReadonlyArray<HeadOutcome> =>
@@ -105,7 +108,7 @@ const needsVictims = ({ assignment }: Nomination): boolean => assignment.mode ==
 const grant = (ledger: CycleLedger, nomination: Nomination): HeadOutcome => {
   ledger.take(nomination)
   ledger.hold(nomination, nomination.assignment.usage)
-  return { ...nomination, reason: needsVictims(nomination) ? 'WaitingForVictims' : null, parked: false }
+  return { ...nomination, reason: needsVictims(nomination) ? 'WaitingForVictims' : null, parked: false, untried: null }
 }
 
 /** It fits once those are gone whom earlier heads evict: what it needs is kept for it. */
@@ -120,14 +123,18 @@ const reserve = (context: CycleContext, ledger: CycleLedger, nomination: Nominat
   const { queue } = nomination.head
   if (rulesOf(queue).preemption.reclaimWithinCohort !== 'any')
     ledger.hold(nomination, reservedWhileWaiting(holdings.tree, queue, nomination.assignment))
-  return waits(nomination, 'WaitingForQuota', canPark(context, nomination))
+  return stays(context, nomination, 'WaitingForQuota')
 }
 
 const cannotFit = (context: CycleContext, nomination: Nomination): HeadOutcome =>
-  waits(nomination, nomination.assignment.noFitReason ?? 'WaitingForQuota', canPark(context, nomination))
+  stays(context, nomination, nomination.assignment.noFitReason ?? 'WaitingForQuota')
 
-const canPark = ({ rulesOf }: CycleContext, { head }: Nomination): boolean =>
-  rulesOf(head.queue).ordering === 'bestEffortFifo'
+/** What it looked at is not to be had. */
+const stays = ({ rulesOf }: CycleContext, nomination: Nomination, reason: BlockedReason): HeadOutcome => {
+  const { untried } = nomination.assignment
+  const mayPark = rulesOf(nomination.head.queue).ordering === 'bestEffortFifo'
+  return { ...waits(nomination, reason, mayPark && untried === null), untried }
+}
 
 const waits = ({ head, assignment }: Nomination, reason: BlockedReason, parked: boolean): HeadOutcome => ({
   head,
@@ -136,4 +143,5 @@ const waits = ({ head, assignment }: Nomination, reason: BlockedReason, parked: 
   victims: [],
   reason,
   parked,
+  untried: null,
 })

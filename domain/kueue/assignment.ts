@@ -20,6 +20,12 @@ export interface AssignedFlavor extends ChosenFlavor {
   readonly amount: number
 }
 
+/**
+ * Where a search for flavors ended before the last one: by pod set of the head and resource group of its queue, number of
+ * the flavor that is tried next; 0, or nothing: the first.
+ */
+export type UntriedFlavors = ReadonlyArray<ReadonlyArray<number>>
+
 export interface PodSetAssignment {
   readonly name: string
   readonly count: number
@@ -36,6 +42,8 @@ export interface Assignment {
   readonly borrowLevel: number
   /** Null unless `mode` is `noFit`. */
   readonly noFitReason: BlockedReason | null
+  /** Null: no search ended before the last flavor. */
+  readonly untried: UntriedFlavors | null
 }
 
 /** The flavor-resources of which there is too little now. */

@@ -1,4 +1,11 @@
-import type { AssignedFlavor, Assignment, BlockedReason, ChosenFlavor, PodSetAssignment } from './assignment.ts'
+import type {
+  AssignedFlavor,
+  Assignment,
+  BlockedReason,
+  ChosenFlavor,
+  PodSetAssignment,
+  UntriedFlavors,
+} from './assignment.ts'
 import { chooseFlavor, type AssignmentContext, type Demand, type FlavorChoice } from './flavor-choice.ts'
 import { replicaResource, type Head } from './head.ts'
 import type { QueueRules } from './queue-rules.ts'
@@ -11,10 +18,12 @@ export const assignFlavors = (context: AssignmentContext, head: Head, counts: Re
   const taken = new Map<number, number>()
   const podSets = head.podSets.map(({ name }, i): PodSetAssignment => ({ name, count: counts[i]!, flavors: [] }))
   const amounts = head.podSets.map((_, i) => amountsOf(context.rules, head, i, counts[i]!))
+  const untried = head.podSets.map((): ReadonlyArray<number> => [])
   let borrowLevel = 0
   for (const demand of demandsOf(head, amounts)) {
     const choice = chooseFlavors(context, head, demand, taken)
-    if (typeof choice === 'string') return nothing(podSets, choice)
+    if (typeof choice === 'string') return nothing(podSets, choice, anyOf(untried))
+    for (const i of demand.podSets) untried[i] = choice.next
     borrowLevel = Math.max(borrowLevel, choice.borrowLevel)
     for (const i of demand.podSets) {
       const flavors: AssignedFlavor[] = []
@@ -30,15 +39,23 @@ export const assignFlavors = (context: AssignmentContext, head: Head, counts: Re
   }
   const short = podSets.some(({ flavors }) => flavors.some(({ mode }) => mode === 'preempt'))
   const usage = [...taken].sort(([a], [b]) => a - b)
-  return { mode: short ? 'preempt' : 'fit', podSets, usage, borrowLevel, noFitReason: null }
+  return { mode: short ? 'preempt' : 'fit', podSets, usage, borrowLevel, noFitReason: null, untried: anyOf(untried) }
 }
 
-const nothing = (podSets: ReadonlyArray<PodSetAssignment>, noFitReason: BlockedReason): Assignment => ({
+const anyOf = (untried: UntriedFlavors): UntriedFlavors | null =>
+  untried.some((groups) => groups.some((next) => next > 0)) ? untried : null
+
+const nothing = (
+  podSets: ReadonlyArray<PodSetAssignment>,
+  noFitReason: BlockedReason,
+  untried: UntriedFlavors | null,
+): Assignment => ({
   mode: 'noFit',
   podSets: podSets.map(({ name, count }) => ({ name, count, flavors: [] })),
   usage: [],
   borrowLevel: 0,
   noFitReason,
+  untried,
 })
 
 /** What the replicas of a pod set ask for; replicas themselves are counted where the queue has quota for them. */
@@ -62,24 +79,32 @@ const demandsOf = (head: Head, amounts: ReadonlyArray<ReadonlyMap<string, number
   return [...demands.values()]
 }
 
+interface GroupChoices extends Omit<FlavorChoice, 'next'> {
+  /** By resource group. */
+  readonly next: ReadonlyArray<number>
+}
+
 /** One flavor for each resource group of the queue that the demand has to do with. */
 const chooseFlavors = (
   context: AssignmentContext,
   head: Head,
   demand: Demand,
   taken: ReadonlyMap<number, number>,
-): FlavorChoice | BlockedReason => {
+): GroupChoices | BlockedReason => {
   const flavors: ChosenFlavor[] = []
+  const next = context.rules.groups.map(() => 0)
   let borrowLevel = 0
-  for (const group of context.rules.groups) {
+  for (const [i, group] of context.rules.groups.entries()) {
     if (!group.resources.some((resource) => demand.amounts.has(resource))) continue
-    const choice = chooseFlavor(context, head, demand, group, taken)
+    const from = head.untried?.[demand.podSets[0]!]?.[i] ?? 0
+    const choice = chooseFlavor(context, head, demand, group, taken, from)
     if (typeof choice === 'string') return choice
+    next[i] = choice.next
     flavors.push(...choice.flavors)
     borrowLevel = Math.max(borrowLevel, choice.borrowLevel)
   }
   const missing = ([resource, amount]: readonly [string, number]) =>
     amount > 0 && !flavors.some((flavor) => flavor.resource === resource)
   const refused = context.rules.undeclared === 'refused' && [...demand.amounts].some(missing)
-  return refused ? 'NoMatchingAccelerator' : { flavors, borrowLevel }
+  return refused ? 'NoMatchingAccelerator' : { flavors, borrowLevel, next }
 }

@@ -29,6 +29,8 @@ export interface FlavorChoice {
   /** Of each resource of the group that the demand asks for. */
   readonly flavors: ReadonlyArray<ChosenFlavor>
   readonly borrowLevel: number
+  /** Number of the flavor that comes next, where the search ended before the last one; else 0. */
+  readonly next: number
 }
 
 /** Most hopeful first: a flavor that may have room some day says more than one that never will. */
@@ -37,6 +39,7 @@ const hopes: ReadonlyArray<BlockedReason> = ['WaitingForQuota', 'ExceedsMaxQuota
 /**
  * The flavor of a resource group for a demand, by the queue's rules of fungibility; the earlier of equally good ones.
  * @param taken what earlier pod sets of the head took, by flavor-resource
+ * @param from  number of the flavor that the search begins with
  * @returns     why none will do, when none will
  */
 export const chooseFlavor = (
@@ -45,20 +48,22 @@ export const chooseFlavor = (
   demand: Demand,
   group: ResourceGroup,
   taken: ReadonlyMap<number, number>,
+  from: number,
 ): FlavorChoice | BlockedReason => {
   const { fungibility } = context.rules
+  const { flavors } = group
   let best: Trial | null = null
   let hope = hopes.length - 1
-  for (const flavor of group.flavors) {
+  for (let i = from; i < flavors.length; i++) {
+    const flavor = flavors[i]!
     if (!mayUse(context, head, demand, group, flavor)) continue
     const trial = tryFlavor(context, head.queue, demand, group, flavor, taken)
     if (trial.reason !== null) hope = Math.min(hope, hopes.indexOf(trial.reason))
     if (isPreferred(trial.fitness, best?.fitness ?? worstFitness, fungibility.preference)) best = trial
     if (!endsSearch(trial.fitness, fungibility)) continue
-    best = trial
-    break
+    return { ...trial, next: (i + 1) % flavors.length }
   }
-  return best ?? hopes[hope]!
+  return best === null ? hopes[hope]! : { ...best, next: 0 }
 }
 
 const mayUse = (
@@ -74,7 +79,7 @@ const mayUse = (
   return podSets.some((podSet) => fixed[podSet]!.flavors.some(isFixed))
 }
 
-interface Trial extends FlavorChoice {
+interface Trial extends Omit<FlavorChoice, 'next'> {
   readonly fitness: FlavorFitness
   /** Null unless it does not fit. */
   readonly reason: BlockedReason | null

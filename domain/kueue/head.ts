@@ -1,3 +1,5 @@
+import type { UntriedFlavors } from './assignment.ts'
+
 /** The resource that counts replicas, where a queue has quota for it. */
 export const replicaResource = 'pods'
 
@@ -28,6 +30,8 @@ export interface Head {
   readonly accepts: (podSet: number, flavor: string) => boolean
   /** Goes before all others: it waits for those who were evicted for it. */
   readonly isPreemptor: boolean
+  /** Where its last search for flavors ended; absent: it begins with the first. */
+  readonly untried?: UntriedFlavors | null
   /** Heads of one queue that have the same ask for the same, and are accepted by the same flavors; absent: unknown. */
   readonly likeness?: string
 }

@@ -53,7 +53,7 @@ export interface SecondLook {
 /** With fewer replicas where all of them get neither room nor victims. */
 export const nominate = (context: CycleContext, head: Head, second: SecondLook | null = null): Nomination => {
   const { holdings, mayEvict, memo, placer, rulesOf, settings } = context
-  if (memo === undefined || second !== null) return search(context, head, second)
+  if (memo === undefined || second !== null || head.untried != null) return search(context, head, second)
   const newer = rulesOf(head.queue).preemption.withinQueue === 'lowerOrNewerEqualPriority'
   const known = memo.recall(holdings, head, newer)
   if (known !== undefined) return { head, assignment: known, victims: [], placement: null }

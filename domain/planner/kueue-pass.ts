@@ -2,6 +2,7 @@ import type { Placement as Found } from '../fleet/fleet.ts'
 import { fitsNode } from '../fleet/placement.ts'
 import { everywhere } from '../fleet/score-cache.ts'
 import { nominatedCycle, type HeadOutcome } from '../kueue/admission-cycle.ts'
+import type { UntriedFlavors } from '../kueue/assignment.ts'
 import { isPromising, nominate, type CycleContext, type CycleSettings, type Nomination } from '../kueue/nomination.ts'
 import type { Victim } from '../kueue/preemption-request.ts'
 import { assert } from '../kernel/decider.ts'
@@ -57,6 +58,11 @@ export class KueuePass extends PassBoard {
   private readonly outrun = new Set<number>()
   /** Heads of the last cycle that could have started, but for others of it, and make way. */
   private readonly overtaken: HeadOutcome[] = []
+  /**
+   * Where the search for flavors of those goes on who found nothing where it ended. Nobody is left here when the pass
+   * ends: it is their turn again until all flavors were tried, so that the next pass begins with the first.
+   */
+  private readonly untried = new Map<Workload, UntriedFlavors>()
   /** Of the books, last first. */
   private readonly undoings: (() => void)[] = []
 
@@ -205,9 +211,8 @@ export class KueuePass extends PassBoard {
 
   /** One cycle of the heads of these trees; returns those in which something came of it. */
   private cycle(trees: ReadonlyArray<KueueTree>): ReadonlyArray<KueueTree> {
-    const heads = trees.flatMap(({ queues }) => queues.flatMap((queue) => this.nominationOf(queue) ?? []))
-    if (heads.length === 0) return []
     const moved = new Set<number>()
+    const heads = trees.flatMap(({ queues }) => queues.flatMap((queue) => this.nominationOf(queue, moved) ?? []))
     this.outrun.clear()
     this.overtaken.length = 0
     const outcomes = nominatedCycle(this.context, heads)
@@ -237,28 +242,52 @@ export class KueuePass extends PassBoard {
   /**
    * The head of a queue as it stands; where others may pass, the first of which something could come: what is parked
    * because it could not makes no difference to whose turn it is.
+   * @param moved trees that have another cycle: also that of one who has flavors left to try
    */
-  private nominationOf(queue: WaitingQueue): Nomination | null {
+  private nominationOf(queue: WaitingQueue, moved: Set<number>): Nomination | null {
     while (queue.head !== null) {
       const front = this.frontOf(queue)
       if (front === null || this.placed.has(front)) return null
-      this.protection.begin(front.id)
-      this.placer.begin(front.id)
-      const nomination = nominate(this.context, this.books.asks.headOf(front))
+      const nomination = this.look(front)
       const promising = isPromising(nomination)
       const barred = promising ? this.barred(front, front.shape.needMilli) : null
       if (barred === null && (promising || queue.ordering === 'fifo')) return nomination
-      if (barred === null) {
-        const reason = nomination.assignment.noFitReason ?? 'WaitingForQuota'
-        this.hold(front, { ...nomination, reason, parked: true })
-      } else if (!this.holdBarred(front, barred)) return null
+      if (barred !== null) {
+        if (!this.holdBarred(front, barred)) return null
+        continue
+      }
+      const { noFitReason, untried } = nomination.assignment
+      const parked = untried === null
+      this.hold(front, { ...nomination, reason: noFitReason ?? 'WaitingForQuota', parked, untried })
+      if (parked) continue
+      moved.add(this.books.rest.rootOf(queue))
+      return null
     }
     return null
   }
 
+  /** What was found out of flavors that were tried before still holds. */
+  private look(workload: Workload): Nomination {
+    const untried = this.untried.get(workload)
+    const head = this.books.asks.headOf(workload)
+    if (untried !== undefined) {
+      this.untried.delete(workload)
+      return nominate(this.context, { ...head, untried })
+    }
+    this.protection.begin(workload.id)
+    this.placer.begin(workload.id)
+    return nominate(this.context, head)
+  }
+
+  /** Whether it makes way, or has its turn again at once. */
   private hold(workload: Workload, outcome: HeadOutcome): boolean {
-    this.reasons.set(workload, this.reasonOf(workload, outcome))
-    return this.wait(workload, outcome.parked, this.placer.placeless.has(outcome.head.id))
+    const { assignment, head, parked, untried } = outcome
+    // Of a flavor that lacks only a place more is to be said than of the next ones, which have no quota either.
+    if (head.untried == null || (assignment.mode !== 'noFit' && this.hasQuota(outcome)))
+      this.reasons.set(workload, this.reasonOf(workload, outcome))
+    if (untried !== null) this.untried.set(workload, untried)
+    const lacksPlace = this.placer.placeless.has(head.id)
+    return this.wait(workload, parked, lacksPlace) || untried !== null
   }
 
   /** Whether something came of it. */
@@ -366,12 +395,15 @@ export class KueuePass extends PassBoard {
 
   /** What it lacks: quota, or a place. */
   private lackOf(workload: Workload, outcome: HeadOutcome): Block {
-    const { head, reason, assignment } = outcome
-    const { tree } = this.books.holdings
-    const hasQuota = assignment.usage.every(([one, amount]) => amount <= tree.available(head.queue, one))
-    if (reason === 'WaitingForQuota' && hasQuota && this.placer.placeless.has(head.id))
+    const { head, reason } = outcome
+    if (reason === 'WaitingForQuota' && this.hasQuota(outcome) && this.placer.placeless.has(head.id))
       return this.placer.keptFrom(head.id) ?? roomBlock(this.cell.fleet, workload.shape)
     return quotaBlock(this.books, workload, outcome)
+  }
+
+  private hasQuota({ assignment, head }: HeadOutcome): boolean {
+    const { tree } = this.books.holdings
+    return assignment.usage.every(([one, amount]) => amount <= tree.available(head.queue, one))
   }
 }
 

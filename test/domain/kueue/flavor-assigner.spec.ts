@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { wantedBy } from '../../../domain/kueue/assignment.ts'
 import { assignFlavors } from '../../../domain/kueue/flavor-assigner.ts'
 import type { AssignmentContext } from '../../../domain/kueue/flavor-choice.ts'
@@ -123,4 +123,40 @@ it('should want only what there is too little of', () => {
   expect(assignment.mode).toBe('preempt')
   expect(wantedBy(assignment)).toEqual([tree.flavorResource('slow', 'devices')])
   expect(assignment.usage).toHaveLength(2)
+})
+
+describe('a search for flavors that ended before the last one', () => {
+  const stops = { ...rules, fungibility: { ...rules.fungibility, whenCanPreempt: 'mayStopSearch' } } as const
+  const queue = tree.node('queue', 'q')
+  const whileHeld = <A>(amount: number, look: () => A): A => {
+    const held = [[tree.flavorResource('slow', 'devices')!, amount]] as const
+    tree.add(queue, held)
+    const outcome = look()
+    tree.remove(queue, held)
+    return outcome
+  }
+
+  it('should say which flavor comes next, and go on from there', () => {
+    whileHeld(4, () => {
+      const first = assign([podSet('a', 1, 1)], { rules: stops })
+      expect([first.mode, flavorsOf(first), first.untried]).toEqual(['preempt', [['1 slow']], [[1]]])
+      const second = assign([podSet('a', 1, 1)], { rules: stops }, { untried: first.untried })
+      expect([second.mode, flavorsOf(second), second.untried]).toEqual(['fit', [['1 fast']], null])
+    })
+  })
+
+  it('should leave none untried where it went to the end, whatever it chose', () => {
+    whileHeld(4, () => {
+      const noCandidates: Partial<AssignmentContext> = {
+        outlook: () => ({ possibility: 'noCandidates', borrowLevel: 0 }),
+      }
+      expect(assign([podSet('a', 1, 1)], { rules: stops, ...noCandidates }).untried).toBeNull()
+      expect(assign([podSet('a', 1, 9)], { rules: stops }).untried).toBeNull()
+    })
+  })
+
+  it('should tell of earlier pod sets where a later one gets nothing, which begins anew', () => {
+    const assignment = assign([podSet('a', 1, 1), podSet('b', 1, 9)], { rules: stops })
+    expect([assignment.mode, assignment.untried]).toEqual(['noFit', [[1], []]])
+  })
 })

@@ -5,19 +5,23 @@ import { WatchedCell } from './watched-cell.ts'
 const lives = Number(process.env['LEASEHOLD_KUEUE_LIVES'] ?? 60)
 const from = Number(process.env['LEASEHOLD_KUEUE_FROM'] ?? 0)
 
-it.each([true, false])('should keep what always holds, whatever happens (automated: %s)', (automated) => {
-  const sums = { admitted: 0, evicted: 0, held: 0, kept: 0, shrunk: 0, released: 0 }
-  const failures: string[] = []
-  for (let seed = from; seed < from + lives; seed++) {
-    const watched = new WatchedCell()
-    try {
-      new RandomLife(watched, seed, automated).live(40)
-    } catch (error) {
-      failures.push(`seed ${seed}: ${(error as Error).stack?.slice(0, 1500) ?? ''}`)
+it.each([true, false])(
+  'should keep what always holds, whatever happens (automated: %s)',
+  { timeout: 600_000 },
+  (automated) => {
+    const sums = { admitted: 0, evicted: 0, held: 0, kept: 0, shrunk: 0, released: 0 }
+    const failures: string[] = []
+    for (let seed = from; seed < from + lives; seed++) {
+      const watched = new WatchedCell()
+      try {
+        new RandomLife(watched, seed, automated).live(40)
+      } catch (error) {
+        failures.push(`seed ${seed}: ${(error as Error).stack?.slice(0, 1500) ?? ''}`)
+      }
+      for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += watched.counts[key]
     }
-    for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += watched.counts[key]
-  }
-  expect(failures.slice(0, 6).join('\n\n')).toBe('')
-  const { released, ...always } = sums
-  expect(Math.min(...Object.values(always), automated ? released : Infinity)).toBeGreaterThan(lives / 10)
-})
+    expect(failures.slice(0, 6).join('\n\n')).toBe('')
+    const { released, ...always } = sums
+    expect(Math.min(...Object.values(always), automated ? released : Infinity)).toBeGreaterThan(lives / 10)
+  },
+)

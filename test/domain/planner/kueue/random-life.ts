@@ -7,7 +7,13 @@ import { startCommandOf } from '../../../../domain/planner/workload.ts'
 import type { AllocationPolicy, QueuePolicy } from '../../../../domain/policy/allocation-policy.ts'
 import { defaultClass } from '../../../../domain/policy/budget-policy.ts'
 import { defaultContract, defaultHeadroom, defaultLimits } from '../../../../domain/policy/contract-policy.ts'
-import { borrowPolicies, reclaimPolicies, withinQueuePolicies } from '../../../../domain/policy/quota-policy.ts'
+import {
+  borrowPolicies,
+  flavorPreferences,
+  flavorSearches,
+  reclaimPolicies,
+  withinQueuePolicies,
+} from '../../../../domain/policy/quota-policy.ts'
 import { unstatedTerms } from '../../../../domain/workload/terms.ts'
 import { requestOf } from '../../../support/arbitrary-fleet.ts'
 import { budgetPolicy } from '../../../support/cell-life.ts'
@@ -239,6 +245,13 @@ export class RandomLife {
         reclaimWithinCohort: reclaim,
         withinQueue: this.one([...withinQueuePolicies, 'lowerPriority' as const, 'lowerPriority' as const]),
       },
+      ...(this.below(2) === 0 && {
+        fungibility: {
+          preference: this.one(flavorPreferences),
+          whenCanBorrow: this.one(flavorSearches),
+          whenCanPreempt: this.one(flavorSearches),
+        },
+      }),
     }
   }
 
