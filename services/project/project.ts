@@ -3,15 +3,7 @@ import type { Clock } from '../../domain/ports/clock.ts'
 import type { EventLog, LogUnavailable, StoredEvent, Subscription } from '../../domain/ports/event-log.ts'
 import type { RebuiltTable } from '../../domain/ports/views.ts'
 import { logFaultOf } from '../../infra/chain/subscription.ts'
-import {
-  batchRowsMax,
-  resume,
-  takeBatch,
-  tell,
-  type Batch,
-  type ProjectedLog,
-  type ProjectFault,
-} from './projected-log.ts'
+import { batchRowsMax, resume, takeBatch, tell, type ProjectedLog, type ProjectFault } from './projected-log.ts'
 import { rebuildAt, type CountedViews } from './rebuild.ts'
 
 export interface ProjectorOptions {
@@ -69,7 +61,10 @@ export class Projector {
   private viewsFault: ProjectFault | null = null
   private logFault: LogUnavailable | null = null
   private stopping = false
+  /** A batch was taken and did not get in: nothing may after it, or the position would pass it over. */
+  private gaveUp = false
   private subscription: Subscription | null = null
+  private subscribing: NodeJS.Timeout | undefined
   /** What the subscription still delivers is dropped: another one begins where the views are. */
   private dropping = false
   private wake: () => void = () => undefined
@@ -148,7 +143,7 @@ export class Projector {
       else await this.rest(null)
     }
     this.asked?.(E.left(busy))
-    if (this.state !== null && this.state.told > this.written) await this.write(takeBatch(this.state))
+    if (this.state !== null) await this.write(this.state)
   }
 
   /** Finds out how far the views are, and follows the log from there. */
@@ -169,6 +164,7 @@ export class Projector {
 
   /** The log ends a subscription that it cannot serve; it is asked again, as the views are. */
   private subscribe(waitMs: number): void {
+    clearTimeout(this.subscribing)
     if (this.stopping) return
     const checkpoint = { load: () => Promise.resolve(this.state?.told ?? -1), save: () => Promise.resolve() }
     this.subscription = this.log.subscribe(checkpoint, (batch) => this.take(batch))
@@ -176,7 +172,7 @@ export class Projector {
       this.logFault = faultOf(cause)
       this.options.moved()
       if (this.logFault.kind === 'damaged' || this.logFault.kind === 'closed') return
-      setTimeout(() => {
+      this.subscribing = setTimeout(() => {
         this.subscribe(this.longer(waitMs))
       }, waitMs).unref()
     })
@@ -204,18 +200,23 @@ export class Projector {
     if (state.projection.size < batchRowsMax) await this.rest(this.options.lingerMs)
     this.underWaySince = this.waitingSince
     this.waitingSince = null
-    await this.write(takeBatch(state))
+    await this.write(state)
   }
 
-  /** Until they are in; when it is stopping, only a few times. */
-  private async write({ upTo, tables }: Batch): Promise<void> {
+  /** Everything that it was told, until it is in; when it is stopping, only a few times. */
+  private async write(state: ProjectedLog): Promise<void> {
+    if (this.gaveUp || state.told <= this.written) return
+    const { upTo, tables } = takeBatch(state)
     let attempts = 0
     for (let waitMs = this.options.backOffMinMs; ; waitMs = this.longer(waitMs)) {
       const done = await this.views.write(upTo, tables)()
       if (E.isRight(done)) break
       this.viewsFault = done.left
       this.options.moved()
-      if (this.stopping && ++attempts >= drainAttemptsMax) return
+      if (this.stopping && ++attempts >= drainAttemptsMax) {
+        this.gaveUp = true
+        return
+      }
       await this.rest(this.stopping ? this.options.backOffMinMs : waitMs)
     }
     this.viewsFault = null
@@ -225,7 +226,8 @@ export class Projector {
   }
 
   private async rebuildFor(state: ProjectedLog, answer: NonNullable<typeof this.asked>): Promise<void> {
-    if (state.told > this.written) await this.write(takeBatch(state))
+    await this.write(state)
+    if (this.gaveUp) return
     const built = await rebuildAt(this.log, this.views, state.told)()
     if (E.isRight(built)) this.state = built.right.projected
     else await this.beginAnew(built.left)

@@ -21,8 +21,11 @@ export interface Batch {
   readonly tables: ReadonlyArray<TableRows>
 }
 
+/** Each event once, and none before the one before it: what was told already is passed over. */
 export const tell = (projected: ProjectedLog, events: ReadonlyArray<StoredEvent>): E.Either<LogUnavailable, void> => {
   for (const event of events) {
+    if (event.position <= projected.told) continue
+    if (event.position > projected.told + 1) return E.left(passedOver(projected.told + 1, event.position))
     try {
       projected.projection.follow(event)
     } catch (cause) {
@@ -107,6 +110,13 @@ const isOf =
     }
     return E.right(true)
   }
+
+const passedOver = (next: number, position: number): LogUnavailable => ({
+  type: 'LogUnavailable',
+  kind: 'input-output',
+  reason: `the log gave the event at ${position} where that at ${next} was due`,
+  mend: 'it is read again by itself; if that does not help, run `leasehold audit verify`',
+})
 
 const unfoldable = ({ position, stream, revision }: StoredEvent, cause: unknown): LogUnavailable => ({
   type: 'LogUnavailable',

@@ -84,7 +84,7 @@ it('should say that the thread ended, and start it again until it does its work'
   }
   const projector = new ThreadedProjector(folder, lent, systemClock)
   // There is no log at first.
-  await expect.poll(() => projector.status().fault).toMatchObject({ kind: 'absent' })
+  await expect.poll(() => projector.status().fault, { timeout: 20_000 }).toMatchObject({ kind: 'absent' })
   const { log } = await right(openLog(folder))
   const isBehindWithFault = () => projector.status().fault?.kind === 'input-output' && projector.status().lagMs > 0
   // Looked for from now on: it may be over when all has been appended.
