@@ -47,7 +47,13 @@ export const postFreeze = (address: string) =>
   post(address, '/v1/freeze', 'application/json', '{"actor":"u-1","frozen":true}')
 
 export const postRebuild = (address: string) =>
-  post(address, '/v1/rebuild', 'application/json', '{}') as Promise<ReadonlyArray<{
+  ask(address, '/v1/rebuild', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+    // Where processors are few it takes its time, and nothing else tells what the views held.
+    signal: AbortSignal.timeout(120_000),
+  }) as Promise<ReadonlyArray<{
     table: string
     rowsBefore: number
     rowsAfter: number

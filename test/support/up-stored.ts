@@ -57,7 +57,7 @@ export const expectViewsRebuilt = async (address: string): Promise<void> => {
     before = now
     return rests
   }
-  await expect.poll(isAtRest, { timeout: 60_000, interval: 1_500 }).toBe(true)
+  await expect.poll(isAtRest, { timeout: 120_000, interval: 1_500 }).toBe(true)
   const tables = await postRebuild(address)
   expect(tables!.length).toBeGreaterThan(5)
   expect(tables!.some(({ rowsAfter }) => rowsAfter > 100)).toBe(true)
