@@ -28,6 +28,7 @@ import { AttachedViews, caughtUpViews, noViews } from './project/attached-views.
 import { rebuild } from './project/rebuild.ts'
 import { EmbeddedAdapter } from './schedulers/embedded/adapter.ts'
 import { pretendedNodes } from './schedulers/embedded/nodes.ts'
+import { Journal } from './schedulers/embedded/journal.ts'
 import type { Script } from './schedulers/embedded/script.ts'
 import { askedCommands } from './schedulers/http/asked-commands.ts'
 
@@ -264,7 +265,7 @@ const openSink = async (
   if (adapter === 'http') return E.right({ ...askedCommands, close: () => Promise.resolve() })
   try {
     const embedded = await EmbeddedAdapter.open({
-      folder: join(folder, 'embedded'),
+      openJournal: (follow, picture) => Journal.open(join(folder, 'embedded'), follow, picture),
       script: adapter.script,
       now: () => owner.now,
       // What happened before what has been decided about is told late.
@@ -323,8 +324,6 @@ const asUnavailable = (fault: AppendFault): LogUnavailable =>
         reason: 'another process writes to this log',
         mend: 'stop it, or name another folder with --data',
       }
-
-// ---- Without a system
 
 export interface FolderOptions {
   readonly folder: string

@@ -16,6 +16,9 @@ export const inputEnvelope = (id: string, { policyHash }: Cell): CellEnvelope =>
   policy: policyHash,
 })
 
+/** Of the tick that is recorded before the input of this id, where that one is told late. */
+export const lookId = (input: string): string => `${input}/look`
+
 /**
  * Of the decision number `i`, from 0, about an input that the cell has taken. No input has such an id, since names have
  * no blanks: what a source calls its inputs cannot take the id of a decision.

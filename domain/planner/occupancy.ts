@@ -125,6 +125,15 @@ export const standInLine = (cell: Cell, workload: Workload): void => {
   const { line } = workload
   if (line!.size === 1) cell.untried.add(line!)
   if (line!.first === workload) cell.kueue?.rest.firstChanged(line!, workload.queue)
+  if (books === null && cell.kueue === null) explainOvertaken(cell, workload)
+}
+
+/** What comes back to its old place may stand before who was first until now, and carried the reason that binds. */
+const explainOvertaken = ({ fresh }: Cell, { line, next, previous, slot }: Workload): void => {
+  const inLine = line!.size > 1 ? line!.atOrAfter(slot + 1) : null
+  const isFirst = inLine !== null && line!.first!.slot === slot
+  for (const overtaken of [isFirst ? inLine : null, previous === null ? next : null])
+    if (overtaken !== null) fresh.add(overtaken)
 }
 
 /** What workloads have in common that stand in one line of their queue. */

@@ -2,7 +2,7 @@ import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import { evolve } from '../../domain/planner/evolve.ts'
-import { decisionEnvelope, inputEnvelope, type CellEnvelope } from '../../domain/planner/cell-envelope.ts'
+import { decisionEnvelope, inputEnvelope, lookId, type CellEnvelope } from '../../domain/planner/cell-envelope.ts'
 import {
   cellEventVersions,
   type CellDecision,
@@ -127,7 +127,7 @@ export class CellWriter {
     const { cell, lookedAt } = this
     if (cell.books === null || at >= lookedAt || lookedAt <= cell.now) return
     const look: CellInput = { type: 'Ticked', at: lookedAt, data: {} }
-    this.keep(look, inputEnvelope(`${id}/look`, cell))
+    this.keep(look, inputEnvelope(lookId(id), cell))
     evolve(cell, look)
   }
 

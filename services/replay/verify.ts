@@ -2,7 +2,7 @@ import { either as E } from 'fp-ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
 import { Cell } from '../../domain/planner/cell.ts'
 import { evolve } from '../../domain/planner/evolve.ts'
-import { decisionEnvelope, inputEnvelope, type CellEnvelope } from '../../domain/planner/cell-envelope.ts'
+import { decisionEnvelope, inputEnvelope, lookId, type CellEnvelope } from '../../domain/planner/cell-envelope.ts'
 import { isInput, type CellDecision, type CellEvent, type CellInput } from '../../domain/planner/cell-event.ts'
 import { decide } from '../../domain/planner/decide.ts'
 import type { Envelope, EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
@@ -70,6 +70,8 @@ class Replay {
   private inputs = 0
   private decisions = 0
   private finding: ReplayFinding | null = null
+  /** A tick that decided nothing, just now: it is recorded for an input that is told late, and for nothing else. */
+  private look: { readonly revision: number; readonly tick: CellInput; readonly id: string } | null = null
 
   constructor(stream: string) {
     this.stream = stream
@@ -96,11 +98,12 @@ class Replay {
     const { id } = envelope
     const missing = this.expected[this.next]
     if (missing !== undefined) return this.differs(revision, stored, missing, 'a decision is missing before this')
+    if (this.look !== null && !this.isLookFor(stored, id)) return false
     const decided = decide(stored, this.cell)
     if (E.isLeft(decided))
       return this.differs(revision, stored, null, `this input is not taken here: ${decided.left.type}`)
-    if (stored.type === 'Ticked' && decided.right.length === 0)
-      return this.differs(revision, stored, null, 'a tick that decides nothing is not recorded')
+    const isLook = stored.type === 'Ticked' && decided.right.length === 0
+    this.look = isLook ? { revision, tick: stored, id } : null
     if (stored.type === 'PolicyActivated' && stored.data.hash !== policyHash(stored.data.document))
       return this.differs(revision, stored, null, 'its hash is not that of its document')
     if (!this.isEnveloped(revision, envelope, inputEnvelope(id, this.cell))) return false
@@ -110,6 +113,13 @@ class Replay {
     this.next = 0
     this.inputs++
     return true
+  }
+
+  /** Books were brought to the instant of the look before something earlier was told. */
+  private isLookFor({ at }: CellInput, id: string): boolean {
+    const look = this.look!
+    if (this.cell.books !== null && look.id === lookId(id) && at < look.tick.at) return true
+    return this.differs(look.revision, look.tick, null, 'a tick that decides nothing is not recorded')
   }
 
   private takesDecision(revision: number, stored: CellEvent, envelope: Envelope): boolean {
@@ -134,6 +144,8 @@ class Replay {
   ends(size: number): void {
     const expected = this.expected[this.next]
     if (expected !== undefined) this.differs(size, null, expected, 'a decision is missing at the end')
+    else if (this.look !== null)
+      this.differs(this.look.revision, this.look.tick, null, 'a tick that decides nothing is not recorded')
   }
 
   private differs(revision: number, stored: Compared, decided: Compared, reason: string): false {

@@ -4,13 +4,13 @@ import type { EpochMs } from '../../../domain/kernel/units.ts'
 import type { Command } from '../../../domain/planner/command.ts'
 import type { CommandSink, SinkDown } from '../../../domain/ports/command-sink.ts'
 import type { AppendFault } from '../../../domain/ports/event-log.ts'
-import { Journal, type JournalLine } from './journal.ts'
+import type { JournalLine, KeptJournal, OpenJournal } from './journal.ts'
 import { PretendedJobs, type Report } from './pretended-jobs.ts'
 import type { Script } from './script.ts'
 
 export interface Pretending {
-  /** Where its journal lies; nobody else may use it. */
-  readonly folder: string
+  /** Nobody else may use it. */
+  readonly openJournal: OpenJournal
   readonly script: Script
   readonly now: () => EpochMs
   /** Records what happened; a `Left` means that it is to be told again later. */
@@ -35,7 +35,7 @@ interface Due {
 export class EmbeddedAdapter implements CommandSink {
   private readonly pretending: Pretending
   private readonly jobs: PretendedJobs
-  private readonly journal: Journal
+  private readonly journal: KeptJournal
   private readonly due = new Heap<Due>(({ at }) => at)
   /** By job: commands about one job are taken one after the other. */
   private readonly inHand = new Map<string, Promise<unknown>>()
@@ -44,7 +44,7 @@ export class EmbeddedAdapter implements CommandSink {
   private backOffMs = 0
   private closed = false
 
-  private constructor(pretending: Pretending, jobs: PretendedJobs, journal: Journal) {
+  private constructor(pretending: Pretending, jobs: PretendedJobs, journal: KeptJournal) {
     this.pretending = pretending
     this.jobs = jobs
     this.journal = journal
@@ -62,7 +62,7 @@ export class EmbeddedAdapter implements CommandSink {
         for (const { at, id } of line.deed.reports) adapter?.expect({ at, id })
       }
     }
-    const journal = await Journal.open(pretending.folder, follow, () => jobs.picture)
+    const journal = await pretending.openJournal(follow, () => jobs.picture)
     adapter = new EmbeddedAdapter(pretending, jobs, journal)
     for (const { at, id } of jobs.reports.values()) adapter.expect({ at, id })
     return adapter

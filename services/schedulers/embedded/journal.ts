@@ -5,6 +5,19 @@ import type { Deed, JobsPicture } from './pretended-jobs.ts'
 /** `picture` stands for all lines before it. */
 export type JournalLine = { readonly deed: Deed } | { readonly told: string } | { readonly picture: JobsPicture }
 
+/** Where an adapter keeps what it did, and what it finds there when it starts. */
+export interface KeptJournal {
+  /** Resolves when the line is kept and has been followed. Rejects when it cannot be kept. */
+  readonly append: (line: JournalLine) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * @param follow  told of each line in order: those that are there, and later each that is kept
+ * @param picture what counts of all lines that were followed
+ */
+export type OpenJournal = (follow: (line: JournalLine) => void, picture: () => JobsPicture) => Promise<KeptJournal>
+
 const fileName = 'journal.ndjson'
 /** Lines beyond the first, before the file is written anew from what still counts. */
 const linesMax = 20_000
@@ -18,10 +31,10 @@ interface Waiting {
 }
 
 /** What an adapter keeps: lines of JSON in one file, appended to and now and then written anew. */
-export class Journal {
+export class Journal implements KeptJournal {
   private readonly path: string
-  private readonly follow: (line: JournalLine) => void
-  private readonly picture: () => JobsPicture
+  private readonly follow: Parameters<OpenJournal>[0]
+  private readonly picture: Parameters<OpenJournal>[1]
   private file: FileHandle
   /** Bytes of whole lines: what lies behind them is void. */
   private size: number

@@ -33,6 +33,8 @@ export type Deed = {
   readonly reports: ReadonlyArray<Report>
   /** Ids of reports that are void now. */
   readonly void: ReadonlyArray<string>
+  /** The attempt that was asked to stop, and when that was issued; absent: none was. */
+  readonly stops?: { readonly name: string; readonly issuedAt: EpochMs }
 }
 
 /** All that the adapter knows, as its journal keeps it. */
@@ -41,10 +43,14 @@ export interface JobsPicture {
   readonly checkpoints: ReadonlyArray<readonly [string, DurationMs]>
   readonly reports: ReadonlyArray<Report>
   readonly acted: ReadonlyArray<string>
+  /** Absent in journals of before. */
+  readonly stopped?: ReadonlyArray<readonly [string, EpochMs]>
 }
 
 /** Commands that are remembered after all that followed from them has been told, so that a late repeat is known. */
 const actedMax = 16_384
+/** Attempts that are remembered to have been asked to stop: a start that was overtaken must not start them. */
+const stoppedMax = 16_384
 /** Workloads whose last checkpoint is kept while they wait. */
 const checkpointsMax = 10_000
 
@@ -57,6 +63,7 @@ export class PretendedJobs {
   private readonly checkpoints = new Map<string, DurationMs>()
   private readonly waiting = new Map<string, Report>()
   private readonly acted = new Set<string>()
+  private readonly stopped = new Map<string, EpochMs>()
 
   constructor(picture: JobsPicture | null = null) {
     if (picture === null) return
@@ -64,6 +71,7 @@ export class PretendedJobs {
     for (const [workload, doneMs] of picture.checkpoints) this.checkpoints.set(workload, doneMs)
     for (const report of picture.reports) this.waiting.set(report.id, report)
     for (const key of picture.acted) this.acted.add(key)
+    for (const [name, issuedAt] of picture.stopped ?? []) this.stopped.set(name, issuedAt)
   }
 
   get picture(): JobsPicture {
@@ -72,6 +80,7 @@ export class PretendedJobs {
       checkpoints: [...this.checkpoints],
       reports: [...this.waiting.values()],
       acted: [...this.acted],
+      stopped: [...this.stopped],
     }
   }
 
@@ -109,9 +118,14 @@ export class PretendedJobs {
     }
   }
 
-  follow({ key, job, checkpoint, reports, void: voided }: Deed): void {
+  follow({ key, job, checkpoint, reports, stops, void: voided }: Deed): void {
     this.acted.add(key)
     dropOldest(this.acted, actedMax)
+    if (stops !== undefined) {
+      this.stopped.delete(stops.name)
+      this.stopped.set(stops.name, stops.issuedAt)
+      dropOldest(this.stopped, stoppedMax)
+    }
     if (job !== null && job.now === null) this.jobs.delete(job.name)
     if (job !== null && job.now !== null) this.jobs.set(job.name, job.now)
     if (checkpoint !== null) {
@@ -140,6 +154,9 @@ export class PretendedJobs {
     const { attempt, estimateMs, lease, verb, workload } = command
     const devices = devicesIn(lease)
     if (lease.length === 0) return concluded(command, at, 'refused', 'it is given no node to run on')
+    // Its devices may be somebody else's by now. A name may come again, with starts that are issued later.
+    if ((this.stopped.get(nameOf(command)) ?? -1) >= command.issuedAt)
+      return concluded(command, at, 'refused', 'it was asked to stop before this came')
     const course = courseOf(script, workload, attempt, estimateMs)
     const runsFrom = later(at, course.startMs)
     if (course.startFails) return concluded(command, runsFrom, 'failed', 'the pretended node did not start it')
@@ -216,9 +233,9 @@ const shrunk = (command: Command, job: Job, at: EpochMs): Deed => {
 
 /** What does not run has stopped, and so has what ran on a node that failed. */
 const stopped = (command: Command, job: Job | undefined, at: EpochMs): Deed => {
-  if (job === undefined) return concluded(command, at, 'done', null)
+  const stops = { name: nameOf(command), issuedAt: command.issuedAt }
+  if (job === undefined) return { ...concluded(command, at, 'done', null), stops }
   const takesMs = command.because === 'node-failed' ? 0 : Math.min(job.stopMs, command.graceMs)
   const answer = concluded(command, later(at, takesMs), 'done', null)
-  const name = nameOf(job)
-  return { ...answer, at, job: { name, now: null }, void: [answerIdOf(job.key), endIdOf(job.key)] }
+  return { ...answer, at, stops, job: { name: stops.name, now: null }, void: [answerIdOf(job.key), endIdOf(job.key)] }
 }

@@ -148,3 +148,21 @@ it('should take what differs in anything for another fact, and health that is th
     E.left({ type: 'UnknownDevice', node: 'n0', device: 2, devices: 2 }),
   )
 })
+
+describe('what is overtaken by one that comes back to its old place', () => {
+  const order = (type: 'HoldRequested' | 'ReleaseRequested', workload: string): CellInput => ({
+    type,
+    at: at(0),
+    data: { actor: 'u', reason: null, workload },
+  })
+
+  it.each(['greedy', 'fifo', 'reserve'] as const)('should be behind it in a queue that is %s', (ordering) => {
+    const cell = new Cell('cell')
+    through(cell, node(1), policy('1', { name: 'a', ordering }), submit('runs', 'a', 1), tick())
+    through(cell, submit('early', 'a', 1), tick(), order('HoldRequested', 'early'), tick())
+    through(cell, submit('late', 'a', 1), tick(1))
+    expect(cell.workloads.get('late')?.hold?.code).toBe('WaitingForCapacity')
+    const behind = ['late', 'BehindInQueue', 'spec.queues[0].ordering', 'early']
+    expect(told(through(cell, order('ReleaseRequested', 'early'), tick(2)))).toContainEqual(behind)
+  })
+})

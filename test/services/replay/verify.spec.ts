@@ -6,9 +6,12 @@ import { isInput, type CellEvent } from '../../../domain/planner/cell-event.ts'
 import { demoTrace } from '../../../domain/simulation/demo-trace.ts'
 import type { NewEvent } from '../../../domain/ports/event-log.ts'
 import { memoryEventLog } from '../../../infra/memory/event-log.ts'
+import { policyHash } from '../../../infra/host/policy-hash.ts'
+import { CellWriter } from '../../../services/decide/cell-writer.ts'
 import { simulate } from '../../../services/decide/simulate.ts'
 import { verifyReplay } from '../../../services/replay/verify.ts'
 import { nodeOf } from '../../support/arbitrary-fleet.ts'
+import { budgetPolicy, CellLife } from '../../support/cell-life.ts'
 import { newEvent, right } from '../../support/events.ts'
 import { policyOf } from '../../support/histories.ts'
 
@@ -223,3 +226,53 @@ const other = (value: Json): Json => {
 
 const dropped = (data: Message['data'], name: string): Message['data'] =>
   Object.fromEntries(Object.entries(data).filter(([key]) => key !== name))
+
+describe('a look that brought books ahead', () => {
+  const at = (instant: number) => instant as EpochMs
+  /** An end that is told after time had been looked at beyond it, in vain. */
+  const told = async (): Promise<ReadonlyArray<NewEvent>> => {
+    const log = memoryEventLog()
+    const recording = { stream, source: 'test', actor: 'test', recordTime: (instant: EpochMs) => instant }
+    const writer = await right(() => CellWriter.open(log, recording))
+    const document = budgetPolicy({ a: 1 })
+    writer.take({ type: 'PolicyActivated', at: at(0), data: { document, hash: policyHash(document) } }, 'policy')
+    const life = new CellLife().nodes(1, 4).submit('job', 4, { budget: 'a' })
+    life.told.forEach(({ input }, i) => writer.take(input, `fact-${i}`))
+    writer.take({ type: 'Ticked', at: at(1), data: {} }, 'start')
+    writer.take({ type: 'Ticked', at: at(100), data: {} }, 'in-vain')
+    writer.take(
+      { type: 'AttemptEnded', at: at(50), data: { attempt: 1, outcome: 'succeeded', workload: 'job' } },
+      'end',
+    )
+    await right(() => writer.flush())
+    return right(log.readAll(0, 100))
+  }
+  const verdictOf = async (events: ReadonlyArray<NewEvent>) => {
+    const log = memoryEventLog()
+    await right(log.append(stream, -1, events))
+    return right(() => verifyReplay(log, stream))
+  }
+
+  it('should be taken for what it is', async () => {
+    const events = await told()
+    expect(events.map(({ id }) => id)).toContain('end/look')
+    expect(await verdictOf(events)).toMatchObject({ ok: true })
+  })
+
+  it.each<[string, (events: ReadonlyArray<NewEvent>, look: number) => ReadonlyArray<NewEvent>]>([
+    ['for an input that is not late', (events, look) => moved(events, look + 1, 200)],
+    ['at the end', (events, look) => events.slice(0, look + 1)],
+    [
+      'under another name',
+      (events, look) => events.map((event, i) => (i === look ? { ...event, id: 'x/look' } : event)),
+    ],
+  ])('should not pass %s', async (_, forged) => {
+    const events = await told()
+    const look = events.findIndex(({ id }) => id === 'end/look')
+    const { finding } = await verdictOf(forged(events, look))
+    expect(finding).toMatchObject({ revision: look, reason: 'a tick that decides nothing is not recorded' })
+  })
+
+  const moved = (events: ReadonlyArray<NewEvent>, which: number, to: number) =>
+    events.map((event, i) => (i === which ? { ...event, message: { ...event.message, at: to } } : event)) as never
+})

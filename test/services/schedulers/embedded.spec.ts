@@ -6,6 +6,7 @@ import { afterEach, expect, it } from 'vitest'
 import type { DurationMs, EpochMs } from '../../../domain/kernel/units.ts'
 import type { Command, CommandVerb } from '../../../domain/planner/command.ts'
 import { EmbeddedAdapter } from '../../../services/schedulers/embedded/adapter.ts'
+import { Journal } from '../../../services/schedulers/embedded/journal.ts'
 import type { Report } from '../../../services/schedulers/embedded/pretended-jobs.ts'
 import { courseOf, defaultScript } from '../../../services/schedulers/embedded/script.ts'
 import { right } from '../../support/events.ts'
@@ -40,7 +41,7 @@ const setUp = (place = folder(), script = steady) => {
   const log = { isDown: false }
   const start = async (): Promise<EmbeddedAdapter> => {
     const adapter = await EmbeddedAdapter.open({
-      folder: place,
+      openJournal: (follow, picture) => Journal.open(place, follow, picture),
       script,
       now: () => Date.now() as EpochMs,
       report: (facts) => {
@@ -181,7 +182,7 @@ it('should act once on a command that is repeated, wherever its journal was cut 
 it('should keep its journal small however many commands it takes, and forget none that is open', async () => {
   const { start, stop, journal, told } = setUp(folder(), { ...steady, speedUp: 1_000_000 })
   const adapter = await start()
-  await right(adapter.send(command('long', 'start', { estimateMs: (100 * 86_400_000) as DurationMs })))
+  await right(adapter.send(command('long', 'start', { estimateMs: (1_000 * 86_400_000) as DurationMs })))
   for (let from = 0; from < 22_000; from += 500)
     await Promise.all(Array.from({ length: 500 }, (_, i) => right(adapter.send(command(`w-${from + i}`, 'start')))))
   await expect.poll(() => told.length, { timeout: 20_000 }).toBe(44_001)
@@ -220,4 +221,21 @@ it('should go the same for the same seed, workload and attempt, within its bound
   expect(courses.filter(({ fails }) => fails).length).toBeGreaterThan(10)
   expect(courses.filter(({ startFails }) => startFails).length).toBeGreaterThan(3)
   expect(new Set(courses.map(({ runMs }) => runMs)).size).toBeGreaterThan(500)
+})
+
+it('should not start what was asked to stop before its start came, but another life of the same name', async () => {
+  const { start, stop, says } = setUp()
+  const adapter = await start()
+  await right(adapter.send(command('a', 'cancel', { issuedAt: 5 as EpochMs })))
+  await right(adapter.send(command('a', 'start', { issuedAt: 4 as EpochMs })))
+  await stop()
+  await right((await start()).send(command('a', 'start', { issuedAt: 6 as EpochMs })))
+  await expect
+    .poll(says)
+    .toEqual([
+      'a/1/cancel@5/concluded done',
+      'a/1/start@4/concluded refused',
+      'a/1/start@6/concluded done',
+      'a/1/start@6/ended succeeded',
+    ])
 })

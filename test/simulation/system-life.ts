@@ -1,0 +1,112 @@
+import { either as E } from 'fp-ts'
+import type { EpochMs } from '../../domain/kernel/units.ts'
+import type { Command } from '../../domain/planner/command.ts'
+import { OpenCommands } from '../../domain/planner/open-commands.ts'
+import type { CommandSink } from '../../domain/ports/command-sink.ts'
+import type { EventLog } from '../../domain/ports/event-log.ts'
+import type { SnapshotStore } from '../../infra/host/snapshot-store.ts'
+import { CellOwner } from '../../services/decide/cell-owner.ts'
+import { foldCell } from '../../services/decide/fold.ts'
+import { Dispatch } from '../../services/dispatch/dispatch.ts'
+import { DeadLetters } from '../../services/ingest/dead-letters.ts'
+import { FactIntake } from '../../services/ingest/fact-intake.ts'
+import { Projector } from '../../services/project/project.ts'
+import type { CountedViews } from '../../services/project/rebuild.ts'
+import { EmbeddedAdapter } from '../../services/schedulers/embedded/adapter.ts'
+import type { OpenJournal } from '../../services/schedulers/embedded/journal.ts'
+import type { Script } from '../../services/schedulers/embedded/script.ts'
+import type { Chance, Lifeline } from './lifeline.ts'
+import type { Weather } from './weather.ts'
+
+export interface LifeParts {
+  readonly life: Lifeline
+  readonly cell: string
+  readonly log: EventLog
+  readonly views: CountedViews
+  readonly snapshots: SnapshotStore
+  readonly openJournal: OpenJournal
+  readonly script: Script
+  readonly clock: { readonly now: () => EpochMs }
+  readonly weather: Weather
+  readonly below: Chance
+  readonly wait: (ms: number) => Promise<void>
+  /** Told of every command that reaches the adapter. */
+  readonly reached: (command: Command) => void
+}
+
+export interface SystemLife {
+  readonly owner: CellOwner
+  readonly intake: FactIntake
+  readonly dispatch: Dispatch
+  readonly projector: Projector
+}
+
+/** One process of the system, wired as `leasehold up` wires it. Null: it could not start, or died before it had. */
+export const startLife = async (parts: LifeParts): Promise<SystemLife | null> => {
+  const { cell, clock, life, log, snapshots } = parts
+  const owner = await CellOwner.open(log, {
+    stream: cell,
+    source: 'leasehold',
+    actor: 'leasehold',
+    recordTime: clock.now,
+    clock,
+    ticks: 'wall',
+    snapshots,
+    faulted: () => undefined,
+  })
+  if (E.isLeft(owner)) return null
+  life.onEnd(() => owner.right.close())
+  const deadLetters = await DeadLetters.open(log, { source: 'ingest', actor: 'ingest' })
+  if (E.isLeft(deadLetters)) return null
+  const orderTime = { now: () => owner.right.now }
+  const request = () => owner.right.request()
+  const intake = new FactIntake({ log, stream: cell, deadLetters: deadLetters.right, clock, orderTime, request })
+
+  const adapter = await EmbeddedAdapter.open({
+    openJournal: parts.openJournal,
+    script: parts.script,
+    now: () => owner.right.now,
+    report: (facts) =>
+      owner.right.record(facts.map((fact) => ({ ...fact, at: Math.max(fact.at, owner.right.cell.now) as EpochMs }))),
+  })
+  life.onEnd(() => adapter.close())
+
+  const folded = await foldCell(log, cell, { snapshots })
+  if (E.isLeft(folded)) return null
+  const last = await log.readStream(cell, folded.right.size - 1, 1)()
+  if (E.isLeft(last)) return null
+  const dispatch = new Dispatch(
+    {
+      log,
+      sink: unsteadySink(adapter, parts),
+      record: (fact) => owner.right.record([fact]),
+      now: () => owner.right.now,
+      sinkDown: () => undefined,
+    },
+    { commands: new OpenCommands(folded.right.cell), position: last.right[0]?.position ?? -1 },
+  )
+  life.onEnd(() => dispatch.close())
+  const projector = new Projector(log, parts.views, clock)
+  life.onEnd(() => projector.stop())
+  return { owner: owner.right, intake, dispatch, projector }
+}
+
+/** Commands come late and in another order, twice, or with their answer lost: each of them comes in the end. */
+const unsteadySink = (sink: CommandSink, { below, life, reached, wait, weather }: LifeParts): CommandSink => {
+  const deliver = async (command: Command) => {
+    if (life.dead) return E.left({ type: 'SinkDown' as const, reason: 'nobody is there' })
+    reached(command)
+    return sink.send(command)()
+  }
+  return {
+    send: (command) => async () => {
+      if (!weather.sink) return deliver(command)
+      const luck = below(10)
+      if (luck === 0) return E.left({ type: 'SinkDown', reason: 'nobody is there' })
+      if (luck < 4) void wait(below(20_000)).then(() => deliver(command))
+      if (luck === 1) return E.left({ type: 'SinkDown', reason: 'its answer did not come' })
+      if (luck === 2) return E.right('sent')
+      return deliver(command)
+    },
+  }
+}
