@@ -113,6 +113,15 @@ export class UsageOrdering {
     this.nowMs = at
   }
 
+  /** What is asked for next is as of this instant: no earlier than the last event, and maybe earlier than the last look. */
+  lookAt(at: EpochMs): void {
+    this.nowMs = at
+  }
+
+  has(name: string): boolean {
+    return this.ledgers.has(name)
+  }
+
   /**
    * Decided, not started yet: its debit counts until it starts or is withdrawn, which takes it back as if it had not been.
    * @param amounts whole, per resource

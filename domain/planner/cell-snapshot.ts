@@ -1,5 +1,5 @@
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
-import { sharingOf, type AllocationPolicy, type MixClass } from '../policy/allocation-policy.ts'
+import { kueueOf, sharingOf, type AllocationPolicy, type MixClass } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type { WorkloadTerms } from '../workload/terms.ts'
 import { Books, type Account } from './books.ts'
@@ -10,6 +10,7 @@ import type { DrillBook } from './drill-book.ts'
 import type { DurationHistory } from './duration-history.ts'
 import type { EvictionLimits } from './eviction-limits.ts'
 import { KueueBooks } from './kueue-books.ts'
+import { KueueUsage, type KueueUsageSnapshot } from './kueue-usage.ts'
 import { arrive, index, install, lineKeyOf } from './occupancy.ts'
 import { Place } from './place.ts'
 import type { Projected } from './projected-start.ts'
@@ -74,6 +75,8 @@ export interface CellSnapshot {
   readonly policyHash: string | null
   readonly policyIsNew: boolean
   readonly submissions: number
+  /** Where it decides who goes first in a queue. */
+  readonly usage?: KueueUsageSnapshot
   /** In order of submission. */
   readonly workloads: ReadonlyArray<WorkloadSnapshot>
 }
@@ -107,6 +110,7 @@ export const takeSnapshot = (cell: Cell, only: ReadonlySet<Workload> | null = nu
     policyHash: cell.policyHash,
     policyIsNew: cell.policyIsNew,
     submissions: cell.submissions,
+    ...(cell.kueue?.usage != null && { usage: cell.kueue.usage.snapshot() }),
     workloads: Array.from(only ?? cell.workloads.values(), (workload) => ({
       account: workload.account,
       attempt: workload.attempt,
@@ -155,7 +159,7 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   restoreHealth(cell, snapshot)
   if (snapshot.policy !== null) install(cell, { document: snapshot.policy, hash: snapshot.policyHash! })
   if (snapshot.policy !== null && sharingOf(snapshot.policy) === 'kueue')
-    cell.kueue = new KueueBooks(cell, snapshot.policy)
+    cell.kueue = new KueueBooks(cell, snapshot.policy, usageFrom(snapshot, snapshot.policy))
   if (snapshot.books !== null) cell.books = Books.restore(fleet, snapshot.policy!, snapshot.books)
   cell.demand.restore(snapshot.demand.mix, snapshot.demand.measured)
   for (const { drill, at } of snapshot.drills) cell.drills.conclude(drill, at)
@@ -181,6 +185,12 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   cell.policyIsNew = snapshot.policyIsNew
   if (snapshot.pending !== undefined) putOff(cell, snapshot.pending)
   return cell
+}
+
+/** Nothing runs yet: what does is put back with the rest. */
+const usageFrom = ({ now, usage = [] }: CellSnapshot, policy: AllocationPolicy): KueueUsage | null => {
+  const { usageOrdering } = kueueOf(policy)
+  return usageOrdering === undefined ? null : new KueueUsage(usageOrdering, { now, running: [] }, usage)
 }
 
 const putOff = (cell: Cell, { fresh, freed, untried }: NonNullable<CellSnapshot['pending']>): void => {
@@ -212,6 +222,7 @@ const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
     workload.run = run
     for (const part of run.parts) fleet.take(workload.shape, part)
     index(cell, workload, run)
+    cell.kueue?.usage?.putBack(workload, run.parts)
     cell.kueue?.start(workload, run.parts, run.startedAt)
   } else {
     // Held back, or let go, since it was told why it waits.

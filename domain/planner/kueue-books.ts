@@ -2,15 +2,17 @@ import type { Placement } from '../fleet/fleet.ts'
 import { Holdings, type Holder } from '../kueue/holdings.ts'
 import { NominationMemo } from '../kueue/nomination-memo.ts'
 import { queueRulesOf, type QueueRules } from '../kueue/queue-rules.ts'
+import { assert } from '../kernel/decider.ts'
 import { wholeGpu } from '../kernel/units.ts'
 import { QuotaTree, type Usage } from '../quota/quota-tree.ts'
-import { classOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import { classOf, kueueOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import { quotaNodesOf } from '../policy/quota-nodes.ts'
 import { UnitTable } from '../policy/unit-table.ts'
 import type { Cell } from './cell.ts'
 import { KueueAsks } from './kueue-asks.ts'
 import { KueueRest } from './kueue-rest.ts'
 import { KueueTallies } from './kueue-tallies.ts'
+import type { KueueUsage } from './kueue-usage.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
 
@@ -25,6 +27,8 @@ export class KueueBooks {
   readonly rest: KueueRest
   /** What caps, headroom and reserves are held against. */
   readonly held: KueueTallies
+  /** Null: who goes first in a queue does not depend on what was used. */
+  readonly usage: KueueUsage | null
   memo = new NominationMemo()
   /** By number of the node in the quota tree. */
   private readonly rules = new Map<number, QueueRules>()
@@ -38,9 +42,11 @@ export class KueueBooks {
   private newestAt = -Infinity
   private shielded = true
 
-  /** Of a cell in which nothing runs yet. */
-  constructor(cell: Cell, policy: AllocationPolicy) {
+  /** Of a cell in which nothing holds quota yet. */
+  constructor(cell: Cell, policy: AllocationPolicy, usage: KueueUsage | null) {
+    assert((usage !== null) === (kueueOf(policy).usageOrdering !== undefined), 'usage is kept where it orders')
     this.policy = policy
+    this.usage = usage
     this.units = new UnitTable(policy)
     const tree = new QuotaTree(quotaNodesOf(policy))
     this.holdings = new Holdings(tree)
@@ -80,7 +86,8 @@ export class KueueBooks {
 
   /** What workloads have in common that stand in one line: whatever makes a difference to whether they may start. */
   lineKeyOf(workload: Workload): string {
-    return `${this.asks.likenessOf(workload)}${this.held.likenessOf(workload)}`
+    const team = this.usage === null ? '' : ` ${JSON.stringify(workload.team)}`
+    return `${this.asks.likenessOf(workload)}${this.held.likenessOf(workload)}${team}`
   }
 
   /** It runs from then on. */
@@ -206,6 +213,7 @@ export class KueueBooks {
       admittedAt,
       usage: this.usageOf(workload, parts),
       evicting,
+      ...(this.usage !== null && { subQueue: this.usage.subQueueOf(workload) }),
     })
   }
 

@@ -20,11 +20,11 @@ import { KueuePlacer } from './kueue-placer.ts'
 import { KueueProtection } from './kueue-protection.ts'
 import type { KueueTree } from './kueue-rest.ts'
 import { victimOf } from './kueue-victim.ts'
-import { LeafOrder } from './leaf-order.ts'
 import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
 import { Place } from './place.ts'
 import { preemptionDecisions } from './preemption.ts'
+import { QueueOrder } from './queue-order.ts'
 import { heldMilli } from './tallies.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
@@ -46,7 +46,7 @@ export class KueuePass extends PassBoard {
   /** Why those wait who were looked at. */
   readonly reasons = new Map<Workload, KueueReason>()
   private readonly check: HoldingCheck
-  private readonly order: LeafOrder
+  private readonly order: QueueOrder
   private readonly protection: KueueProtection
   private readonly placer: KueuePlacer
   private readonly context: CycleContext
@@ -74,8 +74,9 @@ export class KueuePass extends PassBoard {
     this.policy = policy
     books.bringTo(at)
     this.check = new HoldingCheck(cell, books.held, policy, at)
-    this.order = LeafOrder.of(policy, at)
-    this.protection = new KueueProtection(cell, books, policy, at, this.order)
+    books.usage?.lookAt(at)
+    this.order = new QueueOrder(policy, books.usage, at)
+    this.protection = new KueueProtection(cell, books, policy, at, this.order.byClass)
     this.placer = new KueuePlacer(cell, books, this.check, (shape, { seq }) =>
       cell.placer.place(shape, this.rules, seq, everywhere),
     )
@@ -106,6 +107,7 @@ export class KueuePass extends PassBoard {
     super.undo()
     for (const place of this.openPlaces) place.gather(fleet, null)
     for (const undoing of this.undoings.reverse()) undoing()
+    this.books.usage?.lookAt(this.cell.now)
   }
 
   hasPlace(workload: Workload): boolean {
@@ -139,8 +141,8 @@ export class KueuePass extends PassBoard {
 
   /** From when on time alone may make a difference: who blocks a strict queue may be overtaken by who ages faster. */
   private lookAgainAt({ queues, root }: KueueTree): number {
-    const ages = this.order.ages && queues.some(({ lines, ordering }) => ordering === 'fifo' && lines.size > 1)
-    return ages ? this.at + 1 : this.untilFor(root)
+    const mayBeOvertaken = queues.some(({ lines, ordering }) => ordering === 'fifo' && lines.size > 1)
+    return Math.min(mayBeOvertaken ? this.order.changesAt : Infinity, this.untilFor(root))
   }
 
   private untilFor(root: number): number {
@@ -317,8 +319,10 @@ export class KueuePass extends PassBoard {
   private take(workload: Workload, found: Found, rule: string, preempted: boolean): void {
     this.admit(workload, found, rule, preempted ? { preempted: true } : {})
     this.books.start(workload, found.parts, this.at)
+    this.books.usage?.charge(workload, found.parts)
     this.undoings.push(() => {
       this.books.stop(workload)
+      this.books.usage?.takeBack(workload)
     })
   }
 

@@ -1,7 +1,7 @@
 import type { PlacementPart } from '../fleet/fleet.ts'
 import { assert } from '../kernel/decider.ts'
 import type { DurationMs } from '../kernel/units.ts'
-import { contractOf, sharingOf, topologyLevelsOf } from '../policy/allocation-policy.ts'
+import { contractOf, kueueOf, sharingOf, topologyLevelsOf } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import { Books } from './books.ts'
 import { budgetPathOf } from './budget-path.ts'
@@ -9,6 +9,7 @@ import type { Cell } from './cell.ts'
 import type { PolicyActivated } from './cell-event.ts'
 import { isPromoted } from './protection.ts'
 import { KueueBooks } from './kueue-books.ts'
+import { KueueUsage } from './kueue-usage.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 import type { Run, Workload } from './workload.ts'
 
@@ -27,7 +28,10 @@ export const activate = (cell: Cell, data: PolicyActivated['data']): void => {
     keeps === 'queues' || keeps === 'kueue'
       ? null
       : Books.open(cell.fleet, data.document, data.hash, cell.now, cell.books)
-  cell.kueue = keeps === 'kueue' ? new KueueBooks(cell, data.document) : null
+  const { usageOrdering } = kueueOf(data.document)
+  const used = cell.kueue?.usage ?? null
+  const usage = usageOrdering && KueueUsage.carriedOn(usageOrdering, { now: cell.now, running }, used)
+  cell.kueue = keeps === 'kueue' ? new KueueBooks(cell, data.document, usage ?? null) : null
   for (const workload of waiting) standInLine(cell, workload)
   for (const workload of running) {
     watch(cell, workload)
@@ -177,6 +181,7 @@ export const occupy = (cell: Cell, workload: Workload, run: Run): void => {
   workload.run = run
   for (const part of run.parts) cell.fleet.take(workload.shape, part)
   index(cell, workload, run)
+  cell.kueue?.usage?.started(workload, run.parts, cell.now)
   open(cell, workload)
   refresh(cell, run.parts)
 }
@@ -216,6 +221,7 @@ export const vacate = (cell: Cell, workload: Workload): void => {
   cell.limited.delete(workload)
   cell.watched.delete(workload)
   cell.leaving.delete(workload)
+  cell.kueue?.usage?.ended(workload, cell.now)
   settleUp(cell, workload)
   giveBack(cell, workload, run.parts)
   gather(cell, run.parts)
@@ -223,6 +229,7 @@ export const vacate = (cell: Cell, workload: Workload): void => {
 
 /** It runs on with these parts. */
 export const keepOnly = (cell: Cell, workload: Workload, run: Run, parts: Run['parts']): void => {
+  cell.kueue?.usage?.shrunk(workload, parts, cell.now)
   cell.kueue?.resize(workload, parts)
   cell.books?.resize(workload, run.parts, parts, cell.now)
   giveBack(cell, workload, run.parts)

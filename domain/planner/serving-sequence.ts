@@ -1,8 +1,8 @@
 import { classesOf } from '../policy/allocation-policy.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
-import { LeafOrder } from './leaf-order.ts'
 import type { Line } from './line.ts'
+import { QueueOrder } from './queue-order.ts'
 import { ShareWalk } from './share-walk.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
@@ -15,7 +15,26 @@ export const servingSequences = (cell: Cell): ReadonlyArray<Iterable<Workload>> 
   const { books, kueue, policy, queueNamed, queues } = cell
   if (policy === null) return Array.from(queueNamed.values(), chain)
   if (books !== null) return [byShares(cell, books)]
-  return queues.map((queue) => (kueue === null ? chain(queue) : byClass(LeafOrder.of(policy, cell.now), queue)))
+  return queues.map((queue) => (kueue === null ? chain(queue) : sharedQuota(cell, queue)))
+}
+
+/**
+ * What waits in a queue whose quota is shared. Where usage decides, each counts as started for those behind it, until
+ * whoever asks has seen enough.
+ */
+export function* sharedQuota({ kueue, now, policy }: Cell, queue: WaitingQueue): Generator<Workload> {
+  const usage = kueue!.usage
+  usage?.lookAt(now)
+  const charged: Workload[] = []
+  try {
+    for (const workload of inOrder(new QueueOrder(policy!, usage, now), queue)) {
+      yield workload
+      usage?.charge(workload, null)
+      charged.push(workload)
+    }
+  } finally {
+    for (const workload of charged) usage?.takeBack(workload)
+  }
 }
 
 function* byShares({ now, policy }: Cell, books: Books): Generator<Workload> {
@@ -33,7 +52,7 @@ function* byShares({ now, policy }: Cell, books: Books): Generator<Workload> {
   }
 }
 
-function* byClass(order: LeafOrder, { lines }: WaitingQueue): Generator<Workload> {
+function* inOrder(order: QueueOrder, { lines }: WaitingQueue): Generator<Workload> {
   const fronts = new Map<Line, Workload>()
   for (const line of lines) fronts.set(line, line.first!)
   while (fronts.size > 0) {
@@ -46,7 +65,8 @@ function* byClass(order: LeafOrder, { lines }: WaitingQueue): Generator<Workload
   }
 }
 
-function* chain({ head }: WaitingQueue): Generator<Workload> {
+/** By age alone. */
+export function* chain({ head }: WaitingQueue): Generator<Workload> {
   for (let one = head; one !== null; one = one.next) yield one
 }
 

@@ -4,6 +4,7 @@ import { wholeGpu, type CpuMilli, type Mebibytes } from '../kernel/units.ts'
 import { defaultTopologyLevels, orderings, type QueuePolicy } from './allocation-policy.ts'
 import {
   derived,
+  dictionary,
   list,
   listedElsewhere,
   may,
@@ -24,6 +25,7 @@ import {
   defaultFungibility,
   defaultKueue,
   defaultPreemption,
+  defaultUsageOrdering,
   fairSharingStrategies,
   flavorPreferences,
   flavorSearches,
@@ -40,6 +42,7 @@ import {
   type KueuePolicy,
   type Quota,
   type QueuePreemption,
+  type UsageOrderingPolicy,
 } from './quota-policy.ts'
 
 const queuesMax = 10_000
@@ -52,6 +55,9 @@ const levelsMax = 16
 const devicesMax = 1_000_000
 const milliUnitsMax = 1_000_000
 const weightMax = 1_000_000
+const teamsMax = 10_000
+/** Below a second there would be more samples than events. */
+const samplingMinMs = 1000
 const priorityMax = 1_000_000_000
 
 export const devices = thousandths('devices', devicesMax)
@@ -153,12 +159,32 @@ const queue: Form<QueuePolicy> = struct<QueuePolicy>({
 })
 export const queues = list(queue, 1, queuesMax, (each) => each.name)
 
+const resourceWeights: Form<UsageOrderingPolicy['weightsMilli']> = struct<UsageOrderingPolicy['weightsMilli']>(
+  {
+    devices: may('devices', fairWeight, defaultUsageOrdering.weightsMilli.devices),
+    cpu: may('cpu', fairWeight, defaultUsageOrdering.weightsMilli.cpu),
+    memory: may('memory', fairWeight, defaultUsageOrdering.weightsMilli.memory),
+  },
+  (weights, notes) => {
+    if (quotaResources.every((resource) => weights[resource] === 0))
+      notes.add('weighs nothing, so that all teams have used the same', 'give one of them a weight, or leave it out')
+  },
+)
+
+const usageOrdering: Form<UsageOrderingPolicy> = struct<UsageOrderingPolicy>({
+  halfLifeMs: may('halfLife', time(0), defaultUsageOrdering.halfLifeMs),
+  samplingMs: may('sampling', time(samplingMinMs), defaultUsageOrdering.samplingMs),
+  weightsMilli: may('weights', resourceWeights, defaultUsageOrdering.weightsMilli),
+  teamWeightsMilli: may('teams', dictionary(fairWeight, teamsMax), defaultUsageOrdering.teamWeightsMilli),
+})
+
 export const kueue: Form<KueuePolicy> = struct<KueuePolicy>({
   fairSharing: orNull(
     'fairSharing',
     list(plain(oneOf(fairSharingStrategies)), 1, fairSharingStrategies.length, (rule) => rule),
   ),
   loops: may('loops', plain(oneOf(loopRules)), defaultKueue.loops),
+  usageOrdering: orAbsent('usageOrdering', usageOrdering),
 })
 
 export const fairTree: Form<FairTreePolicy> = struct<FairTreePolicy>({

@@ -82,6 +82,25 @@ export type FairSharingStrategy = (typeof fairSharingStrategies)[number]
 
 export const loopRules = ['safe', 'compatible'] as const
 
+/** Teams of a queue go by what they have used, which counts half as much after each half-life. */
+export interface UsageOrderingPolicy {
+  /** Zero: usage stays what it is, and nothing is added to it. */
+  readonly halfLifeMs: DurationMs
+  /** Usage moves towards what is held at multiples of this since 1970. */
+  readonly samplingMs: DurationMs
+  /** Thousandths, by team; of others 1000. Zero: behind all that have one. */
+  readonly teamWeightsMilli: { readonly [team: string]: number }
+  /** Thousandths, of a device, a core and 1,000 MiB. */
+  readonly weightsMilli: { readonly [R in QuotaResource]: number }
+}
+
+export const defaultUsageOrdering: UsageOrderingPolicy = {
+  halfLifeMs: 604_800_000 as DurationMs,
+  samplingMs: 300_000 as DurationMs,
+  teamWeightsMilli: {},
+  weightsMilli: { devices: 1000, cpu: 0, memory: 0 },
+}
+
 /** How the kueue mode differs from its defaults. */
 export interface KueuePolicy {
   /** Shares decide order and victims; null: classical preemption. Tried in this order. */
@@ -91,6 +110,8 @@ export interface KueuePolicy {
    * by which the victim could at once evict back; `compatible` does as Kueue does, and may loop.
    */
   readonly loops: (typeof loopRules)[number]
+  /** Absent: by class and age alone. */
+  readonly usageOrdering?: UsageOrderingPolicy
 }
 
 export const defaultKueue: KueuePolicy = { fairSharing: null, loops: 'safe' }

@@ -45,6 +45,17 @@ const unbound = (policy: AllocationPolicy): ReadonlyArray<Warning> => {
         'contract',
       ),
     )
+  if (kueueOf(policy).usageOrdering?.halfLifeMs === 0)
+    warnings.push(
+      warning(
+        'is 0: nothing that is used is counted, so that only teams of weight 0 go behind others',
+        'give a time, such as 7d, or remove usageOrdering',
+        'spec',
+        'kueue',
+        'usageOrdering',
+        'halfLife',
+      ),
+    )
   if (sharing === 'kueue' && kueueOf(policy).loops === 'compatible')
     warnings.push(
       warning(

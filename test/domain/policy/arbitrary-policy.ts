@@ -139,10 +139,20 @@ const fungibility = fc.record({
 })
 
 type Kueue = NonNullable<AllocationPolicy['kueue']>
-const kueue: fc.Arbitrary<Kueue> = fc.record({
-  fairSharing: orNull(fc.shuffledSubarray([...fairSharingStrategies], { minLength: 1 })),
-  loops: fc.constantFrom(...loopRules),
-})
+const weight = fc.constantFrom(0, 1, 1000, 2500)
+const kueue: fc.Arbitrary<Kueue> = fc.record(
+  {
+    fairSharing: orNull(fc.shuffledSubarray([...fairSharingStrategies], { minLength: 1 })),
+    loops: fc.constantFrom(...loopRules),
+    usageOrdering: fc.record({
+      halfLifeMs: fc.constantFrom(0, 1, 604_800_000).map((ms) => ms as DurationMs),
+      samplingMs: fc.constantFrom(1000, 300_000).map((ms) => ms as DurationMs),
+      teamWeightsMilli: perName(weight),
+      weightsMilli: fc.record({ devices: fc.constantFrom(1, 1000), cpu: weight, memory: weight }),
+    }),
+  },
+  { requiredKeys: ['fairSharing', 'loops'] },
+)
 
 const queue = (cohort: string | undefined, budget: string | undefined, kueued: Kueue | null) =>
   fc

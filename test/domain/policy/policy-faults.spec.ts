@@ -146,6 +146,28 @@ describe('quota', () => {
       ],
     ],
     [
+      'usage that orders by nothing, and members of it that are none',
+      {
+        sharing: 'kueue',
+        kueue: {
+          usageOrdering: {
+            halfLife: '-1d',
+            sampling: '10ms',
+            weights: { devices: 0 },
+            teams: { vision: -1 },
+            window: '7d',
+          },
+        },
+      },
+      [
+        'spec.kueue.usageOrdering.halfLife: "-1d" is not a duration',
+        'spec.kueue.usageOrdering.sampling: "10ms" is below 1s',
+        'spec.kueue.usageOrdering.weights: weighs nothing, so that all teams have used the same',
+        'spec.kueue.usageOrdering.teams.vision: -1 is below 0',
+        'spec.kueue.usageOrdering.window: is not known here',
+      ],
+    ],
+    [
       'preemption that contradicts itself',
       { sharing: 'kueue', queues: [{ name: 'q', preemption: { borrowWithinCohort: 'lowerPriority' } }] },
       [

@@ -132,6 +132,13 @@ describe('sharing', () => {
       ['spec.kueue.loops: lets two workloads evict each other again and again, as Kueue does'],
     ],
     [
+      'usage that is never counted',
+      { sharing: 'kueue', kueue: { usageOrdering: { halfLife: '0s' } } },
+      [
+        'spec.kueue.usageOrdering.halfLife: is 0: nothing that is used is counted, so that only teams of weight 0 go behind others',
+      ],
+    ],
+    [
       'an ordering that does not bind',
       { ...budgets, queues: [{ ...led[0], ordering: 'fifo' }, led[1]] },
       ['spec.queues[0].ordering: does not bind: who is next comes from budgets, not from the queue'],

@@ -9,6 +9,7 @@ import { defaultClass } from '../../../../domain/policy/budget-policy.ts'
 import { defaultContract, defaultHeadroom, defaultLimits } from '../../../../domain/policy/contract-policy.ts'
 import {
   borrowPolicies,
+  defaultUsageOrdering,
   flavorPreferences,
   flavorSearches,
   reclaimPolicies,
@@ -192,6 +193,14 @@ export class RandomLife {
         kueue: {
           fairSharing: fair ? ['lessThanOrEqualToFinalShare', 'lessThanInitialShare'] : null,
           loops: this.below(4) === 0 ? 'compatible' : 'safe',
+          ...(this.below(3) === 0 && {
+            usageOrdering: {
+              ...defaultUsageOrdering,
+              halfLifeMs: this.one([0, 20, 300]) as never,
+              samplingMs: this.one([1, 7]) as never,
+              teamWeightsMilli: this.below(2) === 0 ? {} : { t0: this.one([0, 2500]) },
+            },
+          }),
         },
         ...(this.below(2) === 0 && this.safeguards()),
       },
