@@ -1,12 +1,14 @@
 import { everywhere } from '../fleet/score-cache.ts'
 import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
+import type { QuotaResource } from '../policy/quota-policy.ts'
 import type { Block } from './block.ts'
 import type { Books } from './books.ts'
 import { exhaustedNode, exhaustedNodes } from './budget-held.ts'
 import type { Cell } from './cell.ts'
 import type { SideStanding } from './cell-event.ts'
 import { quotaShortage } from './kueue-block.ts'
-import type { KueueBooks } from './kueue-books.ts'
+import { KueuePass } from './kueue-pass.ts'
+import { HoldingCheck } from './holding-check.ts'
 import { NextTurns, type NextTurn } from './next-turn.ts'
 import { nodeStanding } from './node-standing.ts'
 import { protectionOf, type Protection } from './protection.ts'
@@ -29,6 +31,8 @@ export interface Grounds {
   readonly holders: ReadonlyArray<string>
   readonly holdersCount: number
   readonly nextTurn: NextTurn | null
+  /** Of which resource its quota has too little; null: it is not quota that it lacks. */
+  readonly quotaOf: QuotaResource | null
   /** For whom the policy keeps devices that it would take: classes, reservations, the headroom. */
   readonly keptFor: ReadonlyArray<string>
 }
@@ -38,12 +42,11 @@ const holdersNamedMax = 10
 /**
  * The grounds of what its workload was told last, worked out anew: O(depth), and O(what runs beside it), or a search of
  * it, where that is what it waits for. What waits is not looked at. The ledger is brought to the cell's time.
- * @returns null where no books are kept, or they have no place for it; where quota is shared as Kueue does, of what
- *          quota holds alone
+ * @returns null where no books are kept, or they have no place for it
  */
 export const groundsOf = (cell: Cell, workload: Workload): Grounds | null => {
   const { books, kueue, policy } = cell
-  if (kueue !== null) return kueueGrounds(kueue, workload)
+  if (kueue !== null) return kueueGrounds(cell, workload)
   if (books === null || policy === null || workload.account === null || workload.hold === null) return null
   // Most of what waits: others go first, and that is told beside.
   if (workload.hold.code === 'BehindInQueue') return noGrounds
@@ -51,14 +54,75 @@ export const groundsOf = (cell: Cell, workload: Workload): Grounds | null => {
   return new GroundsNow(cell, books, policy, workload).of(workload.hold.code)
 }
 
-const kueueGrounds = (kueue: KueueBooks, workload: Workload): Grounds | null => {
+/** Where quota is shared, and nobody keeps books of budgets. */
+const kueueGrounds = (cell: Cell, workload: Workload): Grounds | null => {
+  const { kueue, now, policy } = cell
   const code = workload.hold?.code
-  if (code !== 'WaitingForQuota' && code !== 'ExceedsMaxQuota') return null
   // Its queue may have gone from the policy since it was told.
-  if (kueue.nodeOf(workload.queue) < 0) return null
-  const compared = quotaShortage(kueue, workload, code === 'ExceedsMaxQuota') ?? {}
-  return { ...noGrounds, compared }
+  if (kueue === null || policy === null || kueue.nodeOf(workload.queue) < 0) return null
+  const check = new HoldingCheck(cell, kueue.held, policy, now)
+  switch (code) {
+    case 'WaitingForQuota':
+    case 'ExceedsMaxQuota': {
+      const shortage = quotaShortage(kueue, workload, code === 'ExceedsMaxQuota')
+      return shortage === null ? noGrounds : { ...noGrounds, compared: shortage.compared, quotaOf: shortage.resource }
+    }
+    case 'OverQueueLimit':
+      return named(check.caps(workload), [])
+    case 'WouldDelayReservation':
+      return keptBy(cell, check, workload)
+    case 'NonPreemptibleOverQuota':
+      return named({ compared: { heldMilli: check.firmMilli, mostMilli: check.firmMostMilli } }, [])
+    case 'WaitingForVictims':
+      return victimsOf(cell, workload)
+    case 'ProtectedWindow':
+    case 'DrillNotPassed':
+    case 'PreemptionRateLimited':
+      return refusedNow(cell, workload, code)
+    default:
+      return null
+  }
 }
+
+/** Who would have to leave for it, and may not, were it its turn at this instant. */
+const refusedNow = (cell: Cell, workload: Workload, code: ReasonCode): Grounds => {
+  const pass = new KueuePass(cell, cell.now, cell.kueue!)
+  try {
+    const refused = pass.refusedFor(workload)
+    return refused?.code === code ? named(refused, []) : noGrounds
+  } finally {
+    pass.undo()
+  }
+}
+
+/** Of a place that is kept for somebody, rather than devices for whoever comes, there are no numbers. */
+const keptBy = ({ fleet }: Cell, check: HoldingCheck, workload: Workload): Grounds => {
+  if (!isReserve(workload.hold!)) return noGrounds
+  const compared = { freeDevices: fleet.wholeTotal, keptDevices: check.keptFromOthers(workload) }
+  return { ...named({ compared }, []), keptFor: check.keepersFrom(workload) }
+}
+
+/** Those who were asked to make room, and still have to. */
+const victimsOf = ({ places, workloads }: Cell, { id }: Workload): Grounds => {
+  const place = places.get(id)
+  if (place === undefined) return noGrounds
+  const { holdUntil, victims } = place.decision
+  const staying = victims.filter(({ attempt, keeps, workload }) => {
+    const victim = workloads.get(workload)
+    return victim?.run != null && victim.attempt === attempt && (keeps === null || victim.run.open !== null)
+  })
+  return named(
+    { compared: { holdUntilMs: holdUntil, victims: victims.length } },
+    staying.map(({ workload }) => workload),
+  )
+}
+
+const named = (block: Pick<Block, 'compared'> | null, holders: ReadonlyArray<string>): Grounds => ({
+  ...noGrounds,
+  compared: block?.compared ?? {},
+  holders: holders.slice(0, holdersNamedMax),
+  holdersCount: holders.length,
+})
 
 /** Of what rests on nothing but the request and the fleet. */
 export const noGrounds: Grounds = {
@@ -68,6 +132,7 @@ export const noGrounds: Grounds = {
   holders: [],
   holdersCount: 0,
   nextTurn: null,
+  quotaOf: null,
   keptFor: [],
 }
 
@@ -95,24 +160,24 @@ class GroundsNow {
       case 'BehindHigherShare':
         return this.outranked()
       case 'OverQueueLimit':
-        return this.named(this.check.caps(this.workload), [])
+        return named(this.check.caps(this.workload), [])
       case 'WaitingForQuota':
       case 'ExceedsMaxQuota':
-        return this.named(this.quota(code), [])
+        return this.quota(code)
       case 'WouldDelayReservation':
-        return this.kept()
+        return keptBy(this.cell, this.check, this.workload)
       case 'NonPreemptibleOverQuota':
         return this.firm()
       case 'WaitingForVictims':
-        return this.victims()
+        return victimsOf(this.cell, this.workload)
       case 'ProtectedWindow':
-        return this.named(this.claim(code), this.beside('protected-window', 'starting'))
+        return named(this.claim(code), this.beside('protected-window', 'starting'))
       case 'DrillNotPassed':
-        return this.named(this.claim(code), this.beside('undrilled'))
+        return named(this.claim(code), this.beside('undrilled'))
       case 'PreemptionRateLimited':
-        return this.named(this.claim(code), this.beside(null))
+        return named(this.claim(code), this.beside(null))
       case 'SearchBudgetExhausted':
-        return this.named({ compared: { searches: limitsOf(this.policy).searchMax } }, [])
+        return named({ compared: { searches: limitsOf(this.policy).searchMax } }, [])
       default:
         return noGrounds
     }
@@ -126,7 +191,7 @@ class GroundsNow {
     const own = nodeStanding(this.books, node)
     const { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH } = own
     return {
-      ...this.named({ compared: { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH } }, []),
+      ...named({ compared: { chargedMilliUnitH, entitledMilli, heldMilli, owedMilliUnitH } }, []),
       own,
       nextTurn: new NextTurns(this.cell, this.books).ofAll(spent.length > 0 ? spent : [node], account!.rate),
     }
@@ -147,65 +212,42 @@ class GroundsNow {
           : siblings.find((child) => theirs.has(child))
       if (other === undefined) continue
       return {
-        ...this.named(null, before === undefined ? [] : [this.workload.hold!.behind!]),
+        ...named(null, before === undefined ? [] : [this.workload.hold!.behind!]),
         own: nodeStanding(this.books, node),
         other: nodeStanding(this.books, other),
         nextTurn: new NextTurns(this.cell, this.books).of(node, this.workload.account!.rate),
       }
     }
-    return this.named(null, [])
+    return named(null, [])
   }
 
-  private quota(code: ReasonCode): Pick<Block, 'compared'> | null {
+  private quota(code: ReasonCode): Grounds {
     const { queue, shape } = this.workload
     const { quota } = this.books
     const verdicts = quota.verdicts(queue.name, shape)
     const worst = verdicts.find(({ possible }) => possible) ?? verdicts[0]
-    if (worst === undefined) return null
-    const { asked, available } = worst
-    return { compared: { asked, available, ...(code === 'WaitingForQuota' && quota.standing(queue.name, worst)) } }
-  }
-
-  /** Of a place that is kept for somebody, rather than devices for whoever comes, there are no numbers. */
-  private kept(): Grounds {
-    if (!isReserve(this.workload.hold!)) return this.named(null, [])
-    const compared = {
-      freeDevices: this.cell.fleet.wholeTotal,
-      keptDevices: this.check.keptFromOthers(this.workload),
-    }
-    return { ...this.named({ compared }, []), keptFor: this.check.keepersFrom(this.workload) }
+    if (worst === undefined) return noGrounds
+    const { asked, available, flavorResource } = worst
+    const standing = code === 'WaitingForQuota' ? quota.standing(queue.name, worst) : null
+    const resource = quota.tree?.flavorResources[flavorResource]?.resource ?? null
+    return { ...named({ compared: { asked, available, ...standing } }, []), quotaOf: resource as QuotaResource | null }
   }
 
   private firm(): Grounds {
-    const { ledger, schedulable, tallies } = this.books
+    const { ledger, tallies } = this.books
     if (this.workload.hold?.rule === 'spec.headroom.percent') {
-      const percent = this.policy.headroom?.percent ?? 0
-      const mostMilli = Math.floor((schedulable.totals.devicesMilli * (100 - percent)) / 100)
+      const mostMilli = this.check.firmMostMilli
       const lent = this.cell.isPreemptible(this.workload, this.cell.now)
-      return this.named({ compared: { heldMilli: lent ? tallies.node(0) : this.check.firmMilli, mostMilli } }, [])
+      return named({ compared: { heldMilli: lent ? tallies.node(0) : this.check.firmMilli, mostMilli } }, [])
     }
     const program = this.check.programOf(this.workload.account!.node)
     const { rate } = this.workload.account!
     const compared = { entitledMilli: ledger.entitled(program), heldMilli: ledger.held(program), rateMilli: rate }
     return {
-      ...this.named({ compared }, []),
+      ...named({ compared }, []),
       own: nodeStanding(this.books, program),
       nextTurn: new NextTurns(this.cell, this.books).of(program, rate),
     }
-  }
-
-  private victims(): Grounds {
-    const place = this.cell.places.get(this.workload.id)
-    if (place === undefined) return this.named(null, [])
-    const { holdUntil, victims } = place.decision
-    const staying = victims.filter(({ attempt, keeps, workload: id }) => {
-      const victim = this.cell.workloads.get(id)
-      return victim?.run != null && victim.attempt === attempt && (keeps === null || victim.run.open !== null)
-    })
-    return this.named(
-      { compared: { holdUntilMs: holdUntil, victims: victims.length } },
-      staying.map(({ workload }) => workload),
-    )
   }
 
   /** What a look for those who would have to leave comes to; only what they would lose takes the search itself. */
@@ -237,17 +279,5 @@ class GroundsNow {
           if (protections.includes(protectionOf(this.cell, one, one.run!, this.cell.now))) names.push(one.id)
       }
     return names
-  }
-
-  private named(block: Pick<Block, 'compared'> | null, holders: ReadonlyArray<string>): Grounds {
-    return {
-      compared: block?.compared ?? {},
-      own: null,
-      other: null,
-      holders: holders.slice(0, holdersNamedMax),
-      holdersCount: holders.length,
-      nextTurn: null,
-      keptFor: [],
-    }
   }
 }

@@ -83,7 +83,8 @@ export class HoldingCheck {
   /** Devices that are kept for its class, and idle, are enough for it. */
   hasReserve({ class: kind, shape }: Workload): boolean {
     const reserve = this.policy.classes?.find(({ name }) => name === kind)?.reserveDevices ?? 0
-    return reserve * wholeGpu - this.held.tallies.ofClass(kind) >= shape.request.devices * wholeGpu
+    const need = shape.needMilli || shape.request.devices * wholeGpu
+    return reserve * wholeGpu - this.held.tallies.ofClass(kind) >= need
   }
 
   /** For whom devices are kept that it may not have, in words, as the policy has them. */
@@ -132,7 +133,8 @@ export class HoldingCheck {
     return this.held.tallies.firmMilli((of) => this.cell.isDrilled(of, this.at))
   }
 
-  private get firmMostMilli(): number {
+  /** What those may hold together: all but the headroom. */
+  get firmMostMilli(): number {
     const { percent = 0 } = this.policy.headroom ?? {}
     return Math.floor((this.held.schedulable.totals.devicesMilli * (100 - percent)) / 100)
   }
@@ -147,6 +149,7 @@ export class HoldingCheck {
     let rule = ''
     const names: string[] = []
     const keep = (devices: number, held: number, at: string, name: string) => {
+      // What is left of it is kept in whole devices: pieces of shared ones hold some requests and not others.
       const idle = Math.max(0, devices - Math.floor(held / wholeGpu))
       if (idle > 0 && rule === '') rule = at
       if (idle > 0) names.push(name)

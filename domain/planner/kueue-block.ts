@@ -58,7 +58,11 @@ export const quotaBlock = (books: KueueBooks, workload: Workload, { assignment, 
 }
 
 /** The same worked out anew, of the accelerator that its fewest replicas come nearest to; null: it asks for no quota. */
-export const quotaShortage = (books: KueueBooks, workload: Workload, exceeds: boolean): Block['compared'] | null => {
+export const quotaShortage = (
+  books: KueueBooks,
+  workload: Workload,
+  exceeds: boolean,
+): { readonly compared: NonNullable<Block['compared']>; readonly resource: QuotaResource } | null => {
   const { tree } = books.holdings
   const { accepts, podSets, queue } = books.asks.headOf(workload)
   const [podSet] = podSets
@@ -75,7 +79,10 @@ export const quotaShortage = (books: KueueBooks, workload: Workload, exceeds: bo
   }
   if (nearest === null) return null
   const { asked, available, flavorResource } = nearest
-  return { asked, available, ...(!exceeds && quotaStanding(tree, queue, flavorResource)) }
+  return {
+    compared: { asked, available, ...(!exceeds && quotaStanding(tree, queue, flavorResource)) },
+    resource: tree.flavorResources[flavorResource]!.resource as QuotaResource,
+  }
 }
 
 const shortestOf = (tree: QuotaTree, queue: number, asks: Usage, exceeds: boolean) => {

@@ -20,6 +20,7 @@ import { KueuePlacer } from './kueue-placer.ts'
 import { KueueProtection } from './kueue-protection.ts'
 import type { KueueTree } from './kueue-rest.ts'
 import { victimOf } from './kueue-victim.ts'
+import type { VictimOption } from './victim-option.ts'
 import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
 import { Place } from './place.ts'
@@ -99,6 +100,14 @@ export class KueuePass extends PassBoard {
     for (const tree of trees) this.books.rest.restTree(tree.root, this.lookAgainAt(tree))
     for (const decision of kueueHeld(this)) this.decisions.push(decision)
     return this.decisions
+  }
+
+  /** Why those may not leave who would have to for one that waits, were it its turn; null: nobody would. Decides nothing. */
+  refusedFor(workload: Workload): Block | null {
+    const { assignment, victims } = this.look(workload)
+    const leaving = victims.filter(({ holder }) => !holder.evicting)
+    if (leaving.length > 0) return this.tooMany(this.optionsOf(leaving))
+    return assignment.mode === 'preempt' ? this.protection.blockOf(workload.id) : null
   }
 
   override undo(): void {
@@ -337,23 +346,32 @@ export class KueuePass extends PassBoard {
     }
     const barred = this.barred(workload, heldMilli(found.parts))
     if (barred !== null) return this.holdBarred(workload, barred)
-    const options = leaving.map(({ holder }) => victimOf(books, books.workloadOf(holder)!, this.at))
-    const leavers = options.map((option) => option.workload)
-    const tooMany = protection.tooMany(
-      leavers,
-      options.reduce((sum, { loss }) => sum + loss, 0),
-    )
+    const options = this.optionsOf(leaving)
+    const tooMany = this.tooMany(options)
     if (tooMany !== null) {
       this.reasons.set(workload, { ...tooMany, behind })
       protection.lookAgain(books.holdings.rootOf(head.queue))
       return false
     }
-    protection.commit(leavers)
+    protection.commit(options.map((option) => option.workload))
     const rule = ruleOfQueue(workload, ruleOf(victims[0]!))
     const looked = protection.lookedFor(head.id)
     this.keep(workload, { looked, placement: found, rule, side: null, victimSide: null, victims: options })
     this.reasons.set(workload, waitsForVictims(workload, victims, behind))
     return true
+  }
+
+  private optionsOf(leaving: ReadonlyArray<Victim>): ReadonlyArray<VictimOption> {
+    const { books } = this
+    return leaving.map(({ holder }) => victimOf(books, books.workloadOf(holder)!, this.at))
+  }
+
+  /** Why so many may not leave at once. */
+  private tooMany(options: ReadonlyArray<VictimOption>): Block | null {
+    return this.protection.tooMany(
+      options.map((option) => option.workload),
+      options.reduce((sum, { loss }) => sum + loss, 0),
+    )
   }
 
   private keep(workload: Workload, taking: Parameters<typeof preemptionDecisions>[2]): void {

@@ -115,6 +115,7 @@ export class KueueProtection {
           refusals.undrilled()
           break
         case 'excepted':
+        case 'intolerant':
         case 'leaving':
         case 'pooled':
         case 'promoted':
@@ -139,6 +140,8 @@ export class KueueProtection {
           return 'spec.limits.promotionAfter'
         case 'went-first':
           return `spec.classes[${this.policy.classes!.findIndex(({ name }) => name === workload.class)}].aging`
+        // No rule of the policy: it said so itself.
+        case 'intolerant':
         case 'leaving':
         case 'limited':
         case 'protected-window':
@@ -204,6 +207,7 @@ export class KueueProtection {
       case 'went-first':
         return this.at + 1
       case 'starting':
+      case 'intolerant':
       case 'leaving':
       case 'undrilled':
       case 'pooled':

@@ -6,7 +6,8 @@ import type { Cell } from './cell.ts'
 import type { Run, Workload } from './workload.ts'
 
 /** Why a running attempt may not be taken for others now; null: it may. */
-export type Protection = 'starting' | 'leaving' | 'undrilled' | 'promoted' | 'protected-window' | 'excepted'
+export type Protection =
+  'starting' | 'leaving' | 'intolerant' | 'undrilled' | 'promoted' | 'protected-window' | 'excepted'
 
 const msPerDay = 86_400_000
 
@@ -40,7 +41,8 @@ export const protectionOf = (cell: Cell, workload: Workload, run: Run, at: Epoch
   const { policy } = cell
   if (run.open !== null) return 'leaving'
   if (run.confirmedAt === null) return 'starting'
-  if (!cell.isPreemptible(workload, at)) return 'undrilled'
+  if (!workload.terms.preemption.tolerated) return 'intolerant'
+  if (!cell.isDrilled(workload, at)) return 'undrilled'
   if (isPromoted(policy, workload)) return 'promoted'
   if (protectedUntil(policy, workload, run) > at) return 'protected-window'
   return exceptionFor(policy, workload, at, 'not-preempted') === undefined ? null : 'excepted'

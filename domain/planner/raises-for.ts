@@ -7,6 +7,7 @@ import { wholeGpu } from '../kernel/units.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type { Cell } from './cell.ts'
 import type { HintedChange } from './hint.ts'
+import { HoldingCheck } from './holding-check.ts'
 import { StartCheck } from './start-check.ts'
 import type { Workload } from './workload.ts'
 
@@ -26,15 +27,22 @@ export function* raisesFor(cell: Cell, workload: Workload): Generator<Raise> {
 }
 
 const overCaps = (cell: Cell, policy: AllocationPolicy, workload: Workload): ReadonlyArray<RaisedLimit> => {
-  const { books, now } = cell
-  if (books === null || workload.account === null) return []
-  books.advance(now)
-  return Array.from(new StartCheck(cell, books, policy, now).allCaps(workload), ({ rule, compared }) => ({
+  const check = checkOf(cell, policy, workload)
+  return (check?.allCaps(workload) ?? []).map(({ rule, compared }) => ({
     rule,
     resource: 'devices' as const,
     from: compared.capMilli,
     to: compared.heldMilli + workload.shape.needMilli,
   }))
+}
+
+/** Null: nobody counts what it would hold. */
+const checkOf = (cell: Cell, policy: AllocationPolicy, { account }: Workload): Pick<HoldingCheck, 'allCaps'> | null => {
+  const { books, kueue, now } = cell
+  if (kueue !== null) return new HoldingCheck(cell, kueue.held, policy, now)
+  if (books === null || account === null) return null
+  books.advance(now)
+  return new StartCheck(cell, books, policy, now)
 }
 
 /** By accelerator class of its queue, that which lacks least first: what it may borrow, where that binds, or its nominal. */

@@ -1,6 +1,15 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
 import type { SideStanding } from '../../domain/planner/cell-event.ts'
-import { amountText, durationText, gpuHoursText, gpusText, instantText, needText, ratioText } from './wording.ts'
+import {
+  amountText,
+  durationText,
+  gpuHoursText,
+  gpusText,
+  instantText,
+  needText,
+  quotaAmounts,
+  ratioText,
+} from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -93,15 +102,16 @@ const limitText = (why: Waiting): string | null => {
     mostMilli,
     rateMilli = 0,
   } = why.compared
+  const quota = quotaAmounts[why.quotaOf ?? 'devices']
   switch (why.code) {
     case 'OverQueueLimit':
       return `a cap of ${gpusText(capMilli)}, of which ${amountText(heldMilli)} are held: with ${needs} it would be ${amountText(heldMilli + why.needMilli)}.`
     case 'WaitingForQuota':
-      return `it asks for ${gpusText(asked)} of quota, and queue ${why.queue} may use ${amountText(available)} more now, until others give back what they borrow or hold${quotaText(why)}.`
+      return `it asks for ${quota.unit(asked)} of quota, and queue ${why.queue} may use ${quota.bare(available)} more now, until others give back what they borrow or hold${quotaText(why)}.`
     case 'ExceedsMaxQuota': {
       // By the budget tree it is what is left now; where quota alone decides, the most there can ever be.
-      const most = why.budget === null ? `at most ${amountText(available)}` : `${amountText(available)} now`
-      return `it asks for ${gpusText(asked)}; queue ${why.queue} could never use that many, whatever others hold (${most}).`
+      const most = why.budget === null ? `at most ${quota.bare(available)}` : `${quota.bare(available)} now`
+      return `it asks for ${quota.unit(asked)}; queue ${why.queue} could never use that many, whatever others hold (${most}).`
     }
     case 'NonPreemptibleOverQuota':
       return mostMilli === undefined
@@ -121,17 +131,17 @@ const limitText = (why: Waiting): string | null => {
 }
 
 /** `: of its own it has 4 and uses 5, it may borrow 2 (4 + 2 - 5 = 1), and its cohort has 3 left` */
-const quotaText = ({ compared }: Waiting): string => {
+const quotaText = ({ compared, quotaOf }: Waiting): string => {
+  const { bare } = quotaAmounts[quotaOf ?? 'devices']
   const { borrowingMax, cohortLeft, nominal, used } = compared
   if (nominal === undefined || used === undefined) return ''
-  const own = `: of its own it has ${amountText(nominal)} and uses ${amountText(used)}`
-  if (cohortLeft === undefined)
-    return `${own} (${amountText(nominal)} - ${amountText(used)} = ${amountText(nominal - used)})`
+  const own = `: of its own it has ${bare(nominal)} and uses ${bare(used)}`
+  if (cohortLeft === undefined) return `${own} (${bare(nominal)} - ${bare(used)} = ${bare(nominal - used)})`
   const borrows =
     borrowingMax === undefined
       ? 'any amount'
-      : `${amountText(borrowingMax)} (${amountText(nominal)} + ${amountText(borrowingMax)} - ${amountText(used)} = ${amountText(nominal + borrowingMax - used)})`
-  return `${own}, it may borrow ${borrows}, and its cohort has ${amountText(cohortLeft)} left for it`
+      : `${bare(borrowingMax)} (${bare(nominal)} + ${bare(borrowingMax)} - ${bare(used)} = ${bare(nominal + borrowingMax - used)})`
+  return `${own}, it may borrow ${borrows}, and its cohort has ${bare(cohortLeft)} left for it`
 }
 
 /** Of those who would have to leave for it. */

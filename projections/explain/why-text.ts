@@ -3,7 +3,17 @@ import type { Hint } from '../../domain/planner/hint.ts'
 import type { NextTurn } from '../../domain/planner/next-turn.ts'
 import type { RaisedLimit } from '../../domain/policy/raised-limits.ts'
 import { mendText, reasonText } from './reason-text.ts'
-import { amountText, coresText, countText, durationText, gpusText, instantText, leaseText, wrapped } from './wording.ts'
+import {
+  amountText,
+  coresText,
+  countText,
+  durationText,
+  gpusText,
+  instantText,
+  leaseText,
+  quotaAmounts,
+  wrapped,
+} from './wording.ts'
 import type { Why } from './why.ts'
 
 type Waiting = Extract<Why, { readonly state: 'waiting' }>
@@ -106,8 +116,8 @@ const changeText = (hint: Hint, needDevices: number): string => {
 }
 
 const limitText = ({ rule, resource, from, to }: RaisedLimit): string => {
-  const amount = { cpu: coresText, devices: gpusText, memory: (mib: number) => `${countText(mib)} MiB` }[resource]
-  return `${rule} were ${amount(to)} instead of ${amount(from)}`
+  const { unit } = quotaAmounts[resource]
+  return `${rule} were ${unit(to)} instead of ${unit(from)}`
 }
 
 const preemptedText = ({ preemptions, workload }: Waiting): string =>
@@ -137,12 +147,12 @@ export const turnText = ({ at, because, workload }: NextTurn, now: number): stri
 }
 
 /** Whatever ends: it asks for more than it could have alone; null: nothing of the kind is known. */
-const neverText = ({ budget, code, compared, needMilli, queue }: Waiting): string | null => {
+const neverText = ({ budget, code, compared, needMilli, queue, quotaOf }: Waiting): string | null => {
   const { available = 0, capMilli = 0 } = compared
   if (code === 'OverQueueLimit' && needMilli > capMilli && capMilli > 0)
     return `the cap is ${amountText(capMilli)}, and it needs ${amountText(needMilli)}`
   if (code !== 'ExceedsMaxQuota') return null
-  return `the quota of queue ${queue} is too small for it${budget === null ? `, ${amountText(available)} at best` : ''}`
+  return `the quota of queue ${queue} is too small for it${budget === null ? `, ${quotaAmounts[quotaOf ?? 'devices'].bare(available)} at best` : ''}`
 }
 
 const projectionText = (why: Waiting): string => {

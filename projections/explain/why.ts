@@ -244,6 +244,7 @@ const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | und
     holders: grounds.holders,
     holdersCount: grounds.holdersCount,
     nextTurn: grounds.nextTurn,
+    quotaOf: grounds.quotaOf,
     keptFor: grounds.keptFor,
   }
 }

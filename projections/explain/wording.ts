@@ -1,5 +1,6 @@
 import { wholeGpu } from '../../domain/kernel/units.ts'
 import type { LeasePart } from '../../domain/planner/cell-event.ts'
+import type { QuotaResource } from '../../domain/policy/quota-policy.ts'
 
 /** Up to here an instant is counted from the start of a trace; later ones are dates. */
 const traceUntilMs = 946_684_800_000
@@ -56,6 +57,15 @@ export const countText = (count: number): string => count.toLocaleString('en-US'
 /** Thousandths as cores: `1.5 cores`, `1 core`. */
 export const coresText = (milli: number): string =>
   `${(milli / 1000).toLocaleString('en-US', { maximumFractionDigits: 3 })} ${milli === 1000 ? 'core' : 'cores'}`
+
+/** Of an amount of a resource as quota counts it: with its unit, and without. */
+export const quotaAmounts: {
+  readonly [R in QuotaResource]: Readonly<Record<'unit' | 'bare', (amount: number) => string>>
+} = {
+  devices: { unit: gpusText, bare: amountText },
+  cpu: { unit: coresText, bare: amountText },
+  memory: { unit: (mib) => `${countText(mib)} MiB`, bare: countText },
+}
 
 /** What is asked for of devices; `milli` is of each, and 0 where their memory decides it. */
 export interface Need {

@@ -92,6 +92,7 @@ export const whySchema = variants(
     ahead: list(text),
     aheadCount: whole,
     ...grounds,
+    quotaOf: nullable(word('devices', 'cpu', 'memory')),
     keptFor: list(text),
     quotaFor: list(text),
     claim: nullable(object({ node: text, lackingMilli: whole, at: instant })),

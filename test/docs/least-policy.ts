@@ -61,6 +61,7 @@ const leasts: ReadonlyArray<readonly [beginning: string, spec: object]> = [
       ],
     },
   ],
+  ['spec.kueue.usageOrdering.', { sharing: 'kueue', kueue: { usageOrdering: {} } }],
   ['spec.placement.mix[]', { placement: { mix: [{ count: 1 }] } }],
 ]
 

@@ -57,6 +57,7 @@ const waiting = {
   projectedNodes: [],
   projectedAfter: [],
   misnamed: null,
+  quotaOf: null,
   keptFor: [],
   quotaFor: [],
   claim: null,

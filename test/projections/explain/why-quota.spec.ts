@@ -1,8 +1,11 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { whyText } from '../../../projections/explain/why-text.ts'
-import { whyOf } from '../../../projections/explain/why.ts'
+import { whyOf, whyWithHints } from '../../../projections/explain/why.ts'
 import type { EpochMs } from '../../../domain/kernel/units.ts'
-import { defaultCaps } from '../../../domain/policy/contract-policy.ts'
+import type { AllocationPolicy } from '../../../domain/policy/allocation-policy.ts'
+import { defaultClass } from '../../../domain/policy/budget-policy.ts'
+import { defaultCaps, defaultContract, defaultLimits } from '../../../domain/policy/contract-policy.ts'
+import { requestOf } from '../../support/arbitrary-fleet.ts'
 import { budgetPolicy, CellLife, minutes } from '../../support/cell-life.ts'
 import { devices, kueuePolicy, lifeOf, queue } from '../../domain/planner/kueue/kueue-life.ts'
 
@@ -75,4 +78,90 @@ it('should say that the fleet has none of what the queue has quota for', () => {
   )
   life.nodes(1, 8, 'gpu').tick()
   expect(life.running).toEqual(['none'])
+})
+
+it('should tell CPU and memory of quota in their units', () => {
+  const host = { cpu: { nominal: 2500, borrowing: null, lending: null } }
+  const memory = { memory: { nominal: 4096, borrowing: null, lending: null } }
+  const life = lifeOf(
+    kueuePolicy([
+      { name: 'a', ordering: 'greedy', quotas: [{ ...devices(8), ...host }] },
+      { name: 'b', ordering: 'greedy', quotas: [{ ...devices(8), ...memory }] },
+    ]),
+    8,
+  )
+  const cores = requestOf({ devices: 1, cpuMilli: 1500 })
+  const mebibytes = requestOf({ devices: 1, hostMemoryMib: 3000 })
+  for (const [id, queue, request] of [
+    ['c0', 'a', cores],
+    ['c1', 'a', cores],
+    ['m0', 'b', mebibytes],
+    ['m1', 'b', mebibytes],
+  ] as const)
+    life.submit(id, 1, { queue, class: 'middle', request })
+  life.tick()
+  expect(toldOf(life, 'c1')).toContain(
+    'it asks for 1.5 cores of quota, and queue a may use 1 more now, until others give back what they borrow or hold: of its own it has 2.5 and uses 1.5 (2.5 - 1.5 = 1).',
+  )
+  expect(toldOf(life, 'm1')).toContain(
+    'it asks for 3,000 MiB of quota, and queue b may use 1,096 more now, until others give back what they borrow or hold: of its own it has 4,096 and uses 3,000 (4,096 - 3,000 = 1,096).',
+  )
+})
+
+describe('numbers of other reasons where quota is shared', () => {
+  const own = { withinQueue: 'lowerPriority' } as const
+  /** One of low class holds all there is, and one of high class wants it. */
+  const wanted = (more: Partial<AllocationPolicy> = {}, preemption = {}) => {
+    const life = lifeOf(kueuePolicy([queue('a', 2, own)], more), 2)
+    life.submit('low', 2, { queue: 'a', class: 'low', preemption }).tick()
+    life.at(1).submit('high', 2, { queue: 'a', class: 'high' }).tick()
+    const why = whyOf(life.cell, 'high')
+    return why?.state === 'waiting' ? { code: why.code, compared: why.compared, keptFor: why.keptFor } : null
+  }
+
+  it('should be those of the protected window', () => {
+    expect(wanted({}, { minRuntimeMs: minutes(10) })).toMatchObject({
+      code: 'ProtectedWindow',
+      compared: { protectedAttempts: 1, untilMs: minutes(10) },
+    })
+  })
+
+  it('should be those of the limits on evictions', () => {
+    expect(wanted({ limits: { ...defaultLimits, preemptionsPerTeamHour: 0 } })).toMatchObject({
+      code: 'PreemptionRateLimited',
+      compared: { limitedAttempts: 1 },
+    })
+  })
+
+  it('should be those of the missing drill, which nobody lacks who may never be evicted', () => {
+    expect(wanted({ contract: { ...defaultContract, drillRequired: true } })).toMatchObject({
+      code: 'DrillNotPassed',
+      compared: { undrilledAttempts: 1 },
+    })
+    expect(wanted({ contract: { ...defaultContract, drillRequired: true } }, { tolerated: false })).toMatchObject({
+      code: 'WaitingForQuota',
+      compared: { asked: 2000, available: 0 },
+    })
+  })
+
+  it('should be those of a cap, and of what is kept for a class; a raised cap is a hint', () => {
+    const capped = lifeOf(kueuePolicy([queue('a', 4)], { caps: { ...defaultCaps, perTeamMilli: 1000 } }), 4)
+    capped.submit('one', 1, { queue: 'a', class: 'middle' }).submit('two', 1, { queue: 'a', class: 'middle' }).tick()
+    expect(whyOf(capped.cell, 'two')).toMatchObject({
+      code: 'OverQueueLimit',
+      compared: { heldMilli: 1000, capMilli: 1000 },
+    })
+    const limits = [{ rule: 'spec.caps.perTeam', resource: 'devices', from: 1000, to: 2000 }]
+    expect(whyWithHints(capped.cell, 'two')).toMatchObject({
+      hints: expect.arrayContaining([expect.objectContaining({ change: 'limits', limits })]) as unknown,
+    })
+    const classes = [{ ...defaultClass('debug'), reserveDevices: 1 }]
+    const kept = lifeOf(kueuePolicy([queue('a', 4)], { classes }), 2)
+    kept.submit('both', 2, { queue: 'a', class: 'middle' }).tick()
+    expect(whyOf(kept.cell, 'both')).toMatchObject({
+      code: 'WouldDelayReservation',
+      compared: { freeDevices: 2, keptDevices: 1 },
+      keptFor: ['class debug'],
+    })
+  })
 })

@@ -195,6 +195,18 @@ describe('devices that are kept where quota is shared', () => {
     expect(life.running).toEqual(['debug', 'half', 'small'])
   })
 
+  it('should add up the parts of devices that a class holds, and keep the rest of its reserve in whole devices', () => {
+    const classes = [{ ...defaultClass('debug'), reserveDevices: 1 }]
+    const half = { class: 'debug', request: requestOf({ milli: 500 }) }
+    const life = lifeOf(kueuePolicy([queue('a', 8)], { classes }), 4)
+    submit(life, ['d0'], half)
+    submit(life, ['w0', 'w1', 'w2'])
+    expect(life.running).toEqual(['d0', 'w0', 'w1'])
+    expect(life.reason('w2')).toBe('WouldDelayReservation')
+    submit(life, ['d1'], half)
+    expect(life.running).toEqual(['d0', 'd1', 'w0', 'w1', 'w2'])
+  })
+
   it('should keep what is reserved for a budget until the reservation expires', () => {
     const reservation = { budget: 'p', devices: 2, expires: '1970-01-02', justification: 'A', name: 'r', owner: 'Ann' }
     const queues = [queue('a', 8, {}, { budget: 'q' }), queue('b', 8, {}, { budget: 'p' })]
