@@ -58,6 +58,6 @@ it('should say that too much work would be lost also where quota is shared', () 
     .submit('high', 1, { queue: 'a', class: 'high' })
     .tick()
   expect(reasonOf(life, 'high').reason).toContain(
-    'would lose more work since its last checkpoints than one decision may',
+    'would lose 0.5 GPU-hours of work since its last checkpoints, and one decision may lose 0.1',
   )
 })
