@@ -158,6 +158,8 @@ export class BudgetPass extends ShareBoard {
     const code = workload.hold?.code
     if (policyIsNew || untried.has(line) || code === undefined) return true
     if (!lacksRoom.has(code)) return true
+    // Who left gave quota back as well: of another class than the one that had no room, with room that was there before.
+    if (this.freed.length > 0 && this.books.quota.limits(workload.queue.name)) return true
     const { shape } = line
     const known = this.fitting.get(shape.index)
     if (known !== undefined) return known
