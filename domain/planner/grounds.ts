@@ -173,7 +173,7 @@ class GroundsNow {
       case 'ProtectedWindow':
         return named(this.claim(code), this.beside('protected-window', 'starting'))
       case 'DrillNotPassed':
-        return named(this.claim(code), this.beside('undrilled'))
+        return named(this.claim(code), this.beside('undrilled', 'intolerant'))
       case 'PreemptionRateLimited':
         return named(this.claim(code), this.beside(null))
       case 'SearchBudgetExhausted':

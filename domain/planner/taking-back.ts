@@ -336,7 +336,8 @@ export class TakingBack {
     const protection = protectionOf(this.cell, victim, run, this.at)
     if (protection === 'protected-window' || protection === 'starting')
       refused.until(protectedUntil(this.policy, victim, run), protectionRule(this.policy, victim, run))
-    if (protection === 'undrilled') refused.undrilled()
+    // Logs of released versions tell both by the same code.
+    if (protection === 'undrilled' || protection === 'intolerant') refused.undrilled()
     if (protection !== null) return false
     if (poolFrom(this.cell, this.policy, victim, forWhom) >= 0) return false
     if (this.allowance.leftOfTeam(victim.team) > 0) return true

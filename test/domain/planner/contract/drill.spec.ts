@@ -46,8 +46,6 @@ describe('a checkpoint drill', () => {
     const life = contested(4, {}, { job: { preemption: { tolerated: false } } })
     expect(life.running).toEqual(['a0', 'a1'])
     expect(life.protection('a0')).toBe('intolerant')
-    // A drill would not help.
-    expect(life.reason('b0')).not.toBe('DrillNotPassed')
   })
   it('should not be asked for where the policy does not', () => {
     const life = waiting(contested(4, { contract: { ...defaultContract, drillRequired: false } }, { drilled: [] }))
