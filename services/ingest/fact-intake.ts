@@ -7,7 +7,7 @@ import type { AppendFault, EventLog, LogUnavailable } from '../../domain/ports/e
 import type { Answer } from './answer.ts'
 import { reasonOf, type DeadLetters } from './dead-letters.ts'
 import { factLines, gathered } from './fact-lines.ts'
-import { ingest, knownIn, letterOf, takeFact, type FactWriter } from './ingest.ts'
+import { ingest, knownIn, letterOf, takeBatch, takeFact, type Decoded, type FactWriter } from './ingest.ts'
 
 export interface IntakeParts {
   readonly log: EventLog
@@ -85,6 +85,20 @@ export class FactIntake {
         answer,
       })
       return E.isLeft(ended) ? unavailable(ended.left) : ended
+    }
+  }
+
+  /** One answer for each, in their order, when all of them are durable. */
+  decided(batch: ReadonlyArray<Decoded>): TE.TaskEither<LogUnavailable, ReadonlyArray<Answer>> {
+    return async () => {
+      const { log, stream, deadLetters, clock, request } = this.parts
+      const all: Answer[] = []
+      const answer = (answers: ReadonlyArray<Answer>): Promise<void> => {
+        all.push(...answers)
+        return Promise.resolve()
+      }
+      const taken = await takeBatch(batch, { log, stream, writer: request(), deadLetters, clock, answer })
+      return E.isLeft(taken) ? unavailable(taken.left) : E.right(all)
     }
   }
 

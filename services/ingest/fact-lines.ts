@@ -91,6 +91,24 @@ export const excerptOf = (text: string): LineExcerpt => ({
   head: headOf(Buffer.from(text.slice(0, headBytes))),
 })
 
+/** A message that is a line of its own, whatever it holds. */
+export const messageLine = (value: Uint8Array | null): FactLine => {
+  const bytes = value ?? new Uint8Array()
+  if (bytes.length > lineBytesMax) return leftOut(bytes, tooLong(bytes.length))
+  return lineOf(bytes) ?? leftOut(bytes, { path: '$', reason: 'is empty', mend: 'send a fact' })
+}
+
+const leftOut = (bytes: Uint8Array, fault: Fault): FactLine => ({
+  fault,
+  excerpt: { bytes: bytes.length, sha256: hash('sha256', bytes), head: headOf(bytes) },
+})
+
+const tooLong = (bytes: number): Fault => ({
+  path: '$',
+  reason: `has ${bytes} bytes, above ${lineBytesMax}`,
+  mend: 'send one fact a line',
+})
+
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
@@ -121,8 +139,7 @@ class BegunLine {
     this.bytes = 0
     this.sum = null
     if (sum === null) return lineOf(whole)
-    const fault = { path: '$', reason: `has ${bytes} bytes, above ${lineBytesMax}`, mend: 'send one fact a line' }
-    return { fault, excerpt: { bytes, sha256: sum.digest('hex'), head: headOf(whole) } }
+    return { fault: tooLong(bytes), excerpt: { bytes, sha256: sum.digest('hex'), head: headOf(whole) } }
   }
 
   private keep(part: Uint8Array): void {
@@ -140,6 +157,5 @@ const lineOf = (given: Uint8Array): FactLine | null => {
   const bytes = given.at(-1) === carriageReturn ? given.subarray(0, -1) : given
   if (bytes.length === 0) return null
   if (isUtf8(bytes)) return { text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8') }
-  const excerpt = { bytes: bytes.length, sha256: hash('sha256', bytes), head: headOf(bytes) }
-  return { fault: { path: '$', reason: 'is not UTF-8', mend: 'send UTF-8' }, excerpt }
+  return leftOut(bytes, { path: '$', reason: 'is not UTF-8', mend: 'send UTF-8' })
 }

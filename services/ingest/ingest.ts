@@ -48,15 +48,16 @@ export const ingest = async (
   path: IngestPath,
 ): Promise<E.Either<AppendFault, void>> => {
   for await (const lines of batches) {
-    const taken = await takeBatch(lines.map(decoded), path)
+    const taken = await takeBatch(lines.map(decodedLine), path)
     if (E.isLeft(taken)) return taken
   }
   return E.right(undefined)
 }
 
-type Decoded = { readonly fact: SourcedFact } | { readonly letter: DeadLetter }
+/** What a line is: a fact, or what nothing could be made of. */
+export type Decoded = { readonly fact: SourcedFact } | { readonly letter: DeadLetter }
 
-const decoded = (line: FactLine): Decoded => {
+export const decodedLine = (line: FactLine): Decoded => {
   if ('fault' in line) return { letter: { faults: [line.fault], excerpt: line.excerpt, body: null } }
   const fact = decodeFactLine(line.text)
   return E.isRight(fact) ? { fact: fact.right } : { letter: letterOf(line.text, fact.left) }
@@ -68,7 +69,8 @@ export const letterOf = (text: string, faults: ReadonlyArray<Fault>): DeadLetter
   return { faults, excerpt, body: excerpt.bytes <= bodyBytesMax ? text : null }
 }
 
-const takeBatch = async (
+/** Decided about in their order, made durable together, and answered then. */
+export const takeBatch = async (
   batch: ReadonlyArray<Decoded>,
   { log, stream, writer, deadLetters, clock, answer }: IngestPath,
 ): Promise<E.Either<AppendFault, void>> => {
