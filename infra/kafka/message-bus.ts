@@ -65,7 +65,7 @@ const endedAtOnce = (place: string): BusSubscription => {
     mend: 'open it again',
   }
   const cause: Error = fault as unknown as Error
-  const ended = Promise.reject<never>(cause)
+  const ended = Promise.reject(cause)
   ended.catch(() => undefined)
   return { ended, stop: () => Promise.resolve() }
 }

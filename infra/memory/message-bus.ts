@@ -61,7 +61,7 @@ export const memoryMessageBus = (now: () => EpochMs): MessageBus => {
     const missing = reader.topics.find((topic) => !topics.has(topic))
     if (isClosed || missing !== undefined) {
       const cause: Error = (isClosed ? closed : unknown(missing!)) as unknown as Error
-      const ended = Promise.reject<never>(cause)
+      const ended = Promise.reject(cause)
       ended.catch(() => undefined)
       return { ended, stop: () => Promise.resolve() }
     }

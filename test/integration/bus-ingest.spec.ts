@@ -22,8 +22,9 @@ import { describeOnKafka } from '../support/servers.ts'
 
 const stream = 'cell-default'
 const clock = { now: () => Date.now() as EpochMs }
-const until = (holds: () => void | Promise<void>): Promise<void> =>
-  vi.waitFor(holds, { timeout: 40_000, interval: 20 }) as Promise<void>
+const until = async (holds: () => void | Promise<void>): Promise<void> => {
+  await vi.waitFor(holds, { timeout: 40_000, interval: 20 })
+}
 
 const cellOn = async (log: EventLog): Promise<FactIntake> => {
   const writer = { source: 'ingest', actor: 'ingest' }
