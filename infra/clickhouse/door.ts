@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { either as E, type taskEither as TE } from 'fp-ts'
 import type { ViewsUnavailable } from '../../domain/ports/views.ts'
 import { emptyFolder, openChdb } from './chdb.ts'
 import { openEngine, type Engine, type EngineAddress } from './engine.ts'
 import { unavailable, viewsFault } from './fault.ts'
+import type { ServerPlace } from './place.ts'
 
 /** The way to an engine that may be another one the next time. */
 export interface Door {
@@ -35,7 +37,7 @@ export interface Lender {
   readonly failed: (pid: number) => Promise<void>
 }
 
-const database = 'leasehold'
+const chdbDatabase = 'leasehold'
 
 type Frame = Pick<Door, 'kind' | 'place' | 'pid' | 'restarts' | 'close'>
 
@@ -77,16 +79,22 @@ export const inFolder =
       const found = await chdb.address()
       if (E.isLeft(found)) return found
       const { password, pid, url } = found.right
-      return E.right({ engine: { url, user: 'default', password, database }, pid })
+      return E.right({ engine: { url, user: 'default', password, database: chdbDatabase, ca: null }, pid })
     }
     const { answered, close, gone: failed, pid, restarts } = chdb
     return E.right(doorOf({ address, answered, failed }, { kind: 'chdb', place: folder, pid, restarts, close }))
   }
 
+/** The files that it names are read here, and once. */
 export const atServer =
-  (engine: EngineAddress): TE.TaskEither<ViewsUnavailable, Door> =>
+  ({ caFile, database, password, passwordFile, url, user }: ServerPlace): TE.TaskEither<ViewsUnavailable, Door> =>
   () => {
-    const place = `ClickHouse at ${engine.url}`
+    const place = `ClickHouse at ${url}`
+    const ca = caFile === null ? E.right(null) : textOf(caFile, place, 'tlsCAFile')
+    if (E.isLeft(ca)) return Promise.resolve(ca)
+    const secret = passwordFile === null ? E.right(password ?? '') : textOf(passwordFile, place, 'passwordFile')
+    if (E.isLeft(secret)) return Promise.resolve(secret)
+    const engine = { url, user, password: secret.right.replace(/\r?\n$/, ''), database, ca: ca.right }
     const address = () => Promise.resolve(E.right({ engine, pid: 0 }))
     const failed = () => Promise.resolve()
     try {
@@ -95,10 +103,21 @@ export const atServer =
       return Promise.resolve(E.right(door))
     } catch {
       return Promise.resolve(
-        E.left(unavailable('refused', `${engine.url} is no address of a server`, 'give one: http://HOST:8123')),
+        E.left(unavailable('refused', `${url} is no address of a server`, 'give one: http://HOST:8123')),
       )
     }
   }
+
+const textOf = (file: string, place: string, option: string): E.Either<ViewsUnavailable, string> => {
+  try {
+    return E.right(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    return E.left(
+      unavailable('refused', `${place}: ${option} ${file} cannot be read: ${code}`, 'name a file that this user reads'),
+    )
+  }
+}
 
 const noProcess = { pid: () => null, restarts: () => 0, close: () => Promise.resolve() }
 

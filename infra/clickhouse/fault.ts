@@ -36,6 +36,9 @@ export const wordsOf = (cause: unknown): string => {
 
 const codeOf = (cause: unknown): number => (cause instanceof ClickHouseError ? Number(cause.code) : Number.NaN)
 
+const tlsMend =
+  'name the file of the authority that made it, as tlsCAFile in the URL, and the host as it is named there'
+
 /** Faults of the views themselves, whatever they were asked. Null: what was asked is at fault. */
 const faultOfViews = (cause: unknown, place: string): ViewsUnavailable | null => {
   const code = codeOf(cause)
@@ -50,8 +53,14 @@ const faultOfViews = (cause: unknown, place: string): ViewsUnavailable | null =>
   if ([202, 209, 210, 236, 279, 425].includes(code))
     return unavailable('unreachable', `${place}: ${words}`, 'try again')
   if (cause instanceof ClickHouseError) return null
+  const tls = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  if (/CERT|SIGNATURE|^ERR_TLS/.test(tls))
+    return unavailable('refused', `${place}: its certificate is not believed: ${words}`, tlsMend)
   return unavailable('unreachable', `${place} does not answer: ${words}`, 'try again; the log has everything')
 }
+
+/** Too many parts, no such replica, an insert of which the engine does not know what became, an error of its own. */
+const passingCodes = [159, 242, 252, 319, 394, 999, 1000, 1001, 1002]
 
 const damageCodes = [32, 33, 40, 117, 228, 271, 273, 432, 740]
 
@@ -60,6 +69,10 @@ export const viewsFault = (cause: unknown, place: string): ViewsUnavailable => {
   if (fault !== null) return fault
   if (codeOf(cause) === 241)
     return unavailable('refused', `${place}: ${wordsOf(cause)}`, 'try again when fewer queries run')
+  if (passingCodes.includes(codeOf(cause)))
+    return unavailable('unreachable', `${place}: ${wordsOf(cause)}`, 'try again')
+  if (codeOf(cause) === 201)
+    return unavailable('refused', `${place}: ${wordsOf(cause)}`, 'raise the quota of that user')
   if (codeOf(cause) === 497) return unavailable('refused', `${place}: ${wordsOf(cause)}`, 'grant it to that user')
   const what = damageCodes.includes(codeOf(cause)) ? 'it is damaged' : 'it is not as this release made it'
   return unavailable('refused', `${place}: ${what} (${wordsOf(cause)})`, rebuildMend)

@@ -58,11 +58,11 @@ export const migrate = async (
   for (const [number, migration] of migrations.entries()) {
     if (number < applied.length) continue
     for (const statement of migration.statements) await engine.command(statement)
-    await engine.insert(
-      'schema_migration',
-      ['number', 'name', 'checksum', 'tables'],
-      [[number, migration.name, checksumOf(migration), await engine.tables()]],
-    )
+    await engine.insert({
+      table: 'schema_migration',
+      columns: ['number', 'name', 'checksum', 'tables'],
+      rows: [[number, migration.name, checksumOf(migration), await engine.tables()]],
+    })
   }
   return E.right(undefined)
 }

@@ -2,16 +2,18 @@ import { either as E, type taskEither as TE } from 'fp-ts'
 import type { QueryRefused, TableRows, Views, ViewsUnavailable } from '../../domain/ports/views.ts'
 import { emptyFolder, isFresh } from './chdb.ts'
 import { atServer, borrowedDoor, inFolder, using, type Door, type Lender } from './door.ts'
-import type { Engine, EngineAddress } from './engine.ts'
+import type { Engine } from './engine.ts'
 import { queryFault, unavailable } from './fault.ts'
 import { dropAll, migrate } from './migrate.ts'
 import type { Migration } from './migration.ts'
+import type { ServerPlace } from './place.ts'
 import { readOnlyQuery } from './read-only.ts'
 import { migrations as released } from './schema/migrations.ts'
+import type { Part } from './retry-tokens.ts'
 import { contentsOf, sizesOf, type TableContent, type TableSize } from './table-content.ts'
 
 /** A folder that chDB keeps, or a ClickHouse server. */
-export type ViewsPlace = { readonly folder: string } | EngineAddress
+export type ViewsPlace = { readonly folder: string } | ServerPlace
 
 export interface ClickHouseViews extends Views {
   readonly kind: 'chdb' | 'server'
@@ -127,7 +129,8 @@ class OpenedViews implements ClickHouseViews {
   readonly write: Views['write'] = (upTo, tables) =>
     this.#inTurn(async (engine) => {
       await insertAll(engine, tables)
-      await engine.insert('projection', ['name', 'position'], [['views', upTo]])
+      const position = { table: 'projection', columns: ['name', 'position'], rows: [['views', upTo]] }
+      await engine.insert(position, { whole: tables, from: 0 })
     })
 
   readonly reset: Views['reset'] = () => async () => {
@@ -207,17 +210,24 @@ const insertAll = async (engine: Engine, tables: ReadonlyArray<TableRows>): Prom
   const failures: unknown[] = []
   const worker = async (): Promise<void> => {
     while (next < batches.length && failures.length === 0) {
-      const { table, columns, rows } = batches[next++]!
-      await engine.insert(table, columns, rows).catch((cause: unknown) => failures.push(cause))
+      const { batch, part } = batches[next++]!
+      await engine.insert(batch, part).catch((cause: unknown) => failures.push(cause))
     }
   }
   await Promise.all(Array.from({ length: insertsAtOnceMax }, worker))
   if (failures.length > 0) throw failures[0]
 }
 
-const batchesOf = (all: TableRows): ReadonlyArray<TableRows> => {
-  const batches: TableRows[] = []
-  for (let from = 0; from < all.rows.length; from += batchRowsMax)
-    batches.push(all.rows.length <= batchRowsMax ? all : { ...all, rows: all.rows.slice(from, from + batchRowsMax) })
+interface Batch {
+  readonly batch: TableRows
+  readonly part: Part
+}
+
+const batchesOf = (all: TableRows): ReadonlyArray<Batch> => {
+  const batches: Batch[] = []
+  for (let from = 0; from < all.rows.length; from += batchRowsMax) {
+    const batch = all.rows.length <= batchRowsMax ? all : { ...all, rows: all.rows.slice(from, from + batchRowsMax) }
+    batches.push({ batch, part: { whole: all.rows, from } })
+  }
   return batches
 }

@@ -5,6 +5,7 @@ import * as t from 'io-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { orderings, strategies, type Ordering, type Strategy } from '../../domain/policy/allocation-policy.ts'
 import { deadLetterPrefix } from '../../domain/ports/event-log.ts'
+import { parseClickHouseUrl } from '../clickhouse/place.ts'
 import { parseEventStoreUrl } from '../eventstore/place.ts'
 import { readMapping } from '../yaml/mapping.ts'
 import { textBytesMax } from '../yaml/text.ts'
@@ -86,14 +87,15 @@ const port: t.Type<number> = (() => {
   )
 })()
 
-const logCodec: t.Type<string, unknown> = (() => {
+/** One of these words, or a URL. */
+const place = (name: string, words: ReadonlyArray<string>, parse: (url: string) => E.Either<string, unknown>) => {
   const why = (value: unknown): string | null => {
-    if (value === 'embedded') return null
-    const parsed = typeof value === 'string' ? parseEventStoreUrl(value) : E.left('it is no text')
+    if (words.some((word) => word === value)) return null
+    const parsed = typeof value === 'string' ? parse(value) : E.left('it is no text')
     return E.isLeft(parsed) ? parsed.left : null
   }
   return new t.Type<string, unknown, unknown>(
-    'Log',
+    name,
     (value): value is string => why(value) === null,
     // Why, and never what: any of it may be the password.
     (value, context) => {
@@ -102,7 +104,9 @@ const logCodec: t.Type<string, unknown> = (() => {
     },
     (value) => value,
   )
-})()
+}
+const logCodec = place('Log', ['embedded'], parseEventStoreUrl)
+const viewsCodec = place('Views', ['embedded', 'none'], parseClickHouseUrl)
 
 // eslint-disable-next-line no-control-regex -- a file name may hold anything but these
 const folderName = /^[^\u0000-\u001f\u007f]+$/
@@ -124,8 +128,8 @@ const members: {
   },
   port: { codec: port, mend: 'give a whole number from 0 to 65535; 0 for any that is free' },
   views: {
-    codec: matching('Views', /^(embedded|none|https?:\/\/[^\s/?#]+[^\s]*)$/),
-    mend: 'give embedded, none, or the URL of a ClickHouse server, such as http://127.0.0.1:8123',
+    codec: viewsCodec,
+    mend: 'give embedded, none, or a URL such as https://user:password@db:8443?tlsCAFile=ca.pem',
   },
 }
 const memberNames = Object.keys(members) as ReadonlyArray<Member>
@@ -149,8 +153,12 @@ export const readConfiguration = (
   const take = (member: Member, value: unknown, origin: string, place: Partial<Fault>) => {
     const { codec, mend } = members[member]
     const decoded: E.Either<t.Errors, unknown> = codec.decode(value)
-    if (origin === '--log' && holdsPassword(value))
-      faults.push({ path: origin, reason: 'everybody on this machine reads a password in a flag', mend: flagMend })
+    if ((origin === '--log' || origin === '--views') && holdsPassword(value))
+      faults.push({
+        path: origin,
+        reason: 'everybody on this machine reads a password in a flag',
+        mend: flagMend(member),
+      })
     else if (E.isRight(decoded)) {
       values[member] = decoded.right
       origins[member] = origin
@@ -174,7 +182,8 @@ export const readConfiguration = (
 }
 
 const holdsPassword = (value: unknown): boolean => typeof value === 'string' && /:\/\/.*:.*@/s.test(value)
-const flagMend = `set ${environmentName('log')}, or log in a file that only you may read; or name a passwordFile`
+const flagMend = (member: Member): string =>
+  `set ${environmentName(member)}, or ${member} in a file that only you may read; or name a passwordFile`
 
 interface ConfigurationFile {
   /** Empty when there is none. */

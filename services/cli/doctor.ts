@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { either as E } from 'fp-ts'
+import type { ServerPlace } from '../../infra/clickhouse/place.ts'
 import type { EventStorePlace } from '../../infra/eventstore/place.ts'
 import { environmentName, type Member } from '../../infra/host/configuration.ts'
 import { chooseLog, openLog, type LogChoice, type LogPlace } from '../../infra/host/open-log.ts'
@@ -13,7 +14,7 @@ import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { version } from './version.ts'
 import { logServer } from './log-place.ts'
-import { withoutPassword } from './views-place.ts'
+import { viewsServer, withoutPassword } from './views-place.ts'
 
 /** One thing that was looked at. `degraded` works, with less than there could be; `broken` does not work. */
 export interface Check {
@@ -76,6 +77,7 @@ export const examine = async (session: Session): Promise<ReadonlyArray<Check>> =
     await sqliteCheck(),
     ...(await logChecks(place, choice)),
     ...(server === null ? [] : [accessCheck(server)]),
+    ...viewsChecks(viewsServer(session.configuration)),
     ...(E.isRight(choice) ? [durabilityCheck(choice.right)] : []),
     ...(await systemChecks(folder, session.configuration)),
     await folderCheck(folder),
@@ -142,11 +144,25 @@ export const accessCheck = ({ hosts, password, tls, user }: EventStorePlace): Ch
   const check = 'log server'
   if (user === 'admin' && password === 'changeit')
     return { check, status: 'degraded', detail: 'its admin has the password that it came with', mend: 'change it' }
-  const isLocal = hosts.every(({ address }) => /^(localhost|127\.[\d.]+)$/.test(address))
+  const isLocal = hosts.every(({ address }) => isOfThisMachine(address))
   if (!tls && !isLocal)
     return { check, status: 'degraded', detail: 'it is reached without TLS', mend: 'give it a certificate' }
   return { check, status: 'ok', detail: tls ? 'reached over TLS' : 'reached on this machine', mend: null }
 }
+
+/** What a server lets anybody on the way see of the views, or of the password for them. */
+const viewsChecks = (server: ServerPlace | null): ReadonlyArray<Check> => {
+  if (server === null) return []
+  const { database, url, user } = server
+  const check = 'views server'
+  const detail = `${database} at ${url}, as ${user}`
+  const { hostname, protocol } = new URL(url)
+  if (protocol === 'https:') return [{ check, status: 'ok', detail: `${detail}, over TLS`, mend: null }]
+  if (isOfThisMachine(hostname)) return [{ check, status: 'ok', detail: `${detail}, on this machine`, mend: null }]
+  return [{ check, status: 'degraded', detail: `${detail}, without TLS`, mend: 'give it a certificate, and https://' }]
+}
+
+const isOfThisMachine = (host: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(host)
 
 /** Each value with where it comes from, and variables that look like ours but are not read: mostly misspelt. */
 const configurationChecks = ({ configuration, context, origins }: Session): ReadonlyArray<Check> => {

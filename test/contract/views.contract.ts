@@ -33,7 +33,7 @@ export const viewsContract = (name: string, open: () => Promise<ViewsAt>): void 
     let at: ViewsAt
     beforeAll(async () => {
       at = await open()
-    })
+    }, 300_000)
     afterAll(() => at.close())
     beforeEach(async () => {
       await right(at.views.reset())
@@ -163,7 +163,8 @@ export const viewsContract = (name: string, open: () => Promise<ViewsAt>): void 
         type: 'QueryRefused',
         kind: 'too-long',
       })
-      expect(await refusalOf('SELECT length(groupArray(number)) FROM numbers(1000000000)')).toMatchObject({
+      const patient = { timeMaxMs: 60_000, rowsMax: 10 }
+      expect(await refusalOf('SELECT length(groupArray(number)) FROM numbers(1000000000)', patient)).toMatchObject({
         type: 'QueryRefused',
         kind: 'too-much-memory',
       })

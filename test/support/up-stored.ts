@@ -50,14 +50,14 @@ export const expectOneEffect = (folder: string): number => {
 /** The views hold what a rebuild makes of the log; for a system that comes to rest: all work is done, or frozen. */
 export const expectViewsRebuilt = async (address: string): Promise<void> => {
   let before = ''
-  const isAtRest = async () => {
+  const standing = async () => {
     const status = await getStatus(address)
     const now = JSON.stringify([status?.views?.lagEvents, status?.views?.projected])
     const rests = status?.views?.lagEvents === 0 && now === before
     before = now
-    return rests
+    return rests ? 'at rest' : JSON.stringify({ views: status?.views, degraded: status?.degraded })
   }
-  await expect.poll(isAtRest, { timeout: 120_000, interval: 1_500 }).toBe(true)
+  await expect.poll(standing, { timeout: 120_000, interval: 1_500 }).toBe('at rest')
   const tables = await postRebuild(address)
   expect(tables!.length).toBeGreaterThan(5)
   expect(tables!.some(({ rowsAfter }) => rowsAfter > 100)).toBe(true)

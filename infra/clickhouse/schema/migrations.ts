@@ -30,5 +30,16 @@ const shares: Migration = {
   statements: ['TRUNCATE TABLE projection', ...tables.map(tableStatement), ...views.map(viewStatement)],
 }
 
+/** So many inserts are remembered by their tokens, here and where materialized views put them: what comes again adds nothing. */
+export const rememberedInserts = 1_000
+
+export const remembering = (table: string): string =>
+  `ALTER TABLE ${table} MODIFY SETTING non_replicated_deduplication_window = ${rememberedInserts}`
+
+const tokens: Migration = {
+  name: '0004-insert-tokens',
+  statements: ['projection', ...tables.map(({ table }) => table)].map(remembering),
+}
+
 /** In the order in which they are applied. */
-export const migrations: ReadonlyArray<Migration> = [projection, rows, shares]
+export const migrations: ReadonlyArray<Migration> = [projection, rows, shares, tokens]

@@ -158,7 +158,32 @@ it('should take the URL of a server that holds the log, and repeat no password',
       ],
     }),
   )
-  expect(read(undefined, { environment: { LEASEHOLD_VIEWS: 'ftp://u:hush@db' } })).toMatchObject({
-    left: { faults: [{ reason: '"ftp://***@db" is not valid' }] },
+})
+
+it('should take the URL of a server that holds the views, and repeat no password', () => {
+  const url = 'https://u:hush@db:8443/?database=fleet&tlsCAFile=ca.pem'
+  expect(read(`views: ${url}\n`)).toMatchObject({ right: { values: { views: url } } })
+  expect(read(undefined, { flags: { views: 'https://u@db?passwordFile=p' } })).toMatchObject({ right: {} })
+  for (const views of [
+    'hush',
+    'ftp://u:hush@db',
+    'http://u:hush',
+    'https://u:hush@hush@db',
+    'https://u:hush@db?x=hush',
+  ])
+    for (const sources of [{ environment: { LEASEHOLD_VIEWS: views } }, { flags: { views } }]) {
+      const refused = read(undefined, sources)
+      expect(refused).toMatchObject({ left: { type: 'Invalid', faults: [{}] } })
+      expect(JSON.stringify(refused)).not.toContain('hush')
+    }
+  expect(read(undefined, { flags: { views: 'https://u:hush@db' } })).toMatchObject({
+    left: {
+      faults: [
+        {
+          path: '--views',
+          mend: 'set LEASEHOLD_VIEWS, or views in a file that only you may read; or name a passwordFile',
+        },
+      ],
+    },
   })
 })
