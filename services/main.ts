@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { either as E, taskEither as TE } from 'fp-ts'
+import type { Fault } from '../domain/kernel/fault.ts'
 import type { EpochMs } from '../domain/kernel/units.ts'
 import { OpenCommands } from '../domain/planner/open-commands.ts'
 import { defaultPolicy } from '../domain/policy/allocation-policy.codec.ts'
@@ -15,6 +16,7 @@ import { policyHash } from '../infra/host/policy-hash.ts'
 import { within } from '../infra/host/within.ts'
 import { snapshotStore } from '../infra/host/snapshot-store.ts'
 import type { SystemStatus } from './api/desk.ts'
+import { withGranted } from './api/exception-grant.ts'
 import { openDesk, type DeskParts, type LocalDesk } from './api/local-desk.ts'
 import { Metrics } from './api/metrics.ts'
 import { startServer } from './api/server.ts'
@@ -118,7 +120,7 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
       mend: 'add --clock events, or name another folder with --data',
     })
   const prepared = await prepare(owner, options)
-  if (E.isLeft(prepared)) return fail(asUnavailable(prepared.left))
+  if (E.isLeft(prepared)) return fail(prepared.left)
 
   const views =
     options.views === null ? null : new AttachedViews({ log, logPlace, place: options.views, clock: systemClock })
@@ -240,20 +242,28 @@ const openWayIn = async (
   return E.right({ owner: owner.right, intake })
 }
 
-/** The policy that is wanted, and nodes to pretend on. Where time comes with the facts, all else does too. */
+/** The policy that is wanted, with what was granted under the one before, and nodes to pretend on. Where time comes with the facts, all else does too. */
 const prepare = async (
   owner: CellOwner,
   { adapter, clock, policy }: SystemOptions,
-): Promise<E.Either<AppendFault, unknown>> => {
-  const wanted = policy ?? (owner.cell.policy === null && clock === 'wall' ? defaultPolicy : null)
+): Promise<E.Either<StartFault, unknown>> => {
+  const before = owner.cell.policy
+  const stated = policy ?? (before === null && clock === 'wall' ? defaultPolicy : null)
+  const whole = stated === null ? null : withGranted(stated, before, owner.now)
+  if (whole !== null && E.isLeft(whole)) {
+    const [{ mend, path, reason }] = whole.left as readonly [Fault]
+    return E.left({ type: 'NotStarted', reason: `${path}: ${reason}`, mend })
+  }
+  const wanted = whole?.right.policy ?? null
   const facts = []
   if (wanted !== null && owner.cell.policyHash !== policyHash(wanted)) {
     const activated = policyActivated(wanted, owner.now)
-    facts.push({ ...activated, id: `policy/${activated.data.hash}/${owner.now}` })
+    const data = before === null ? activated.data : { ...activated.data, keepsLapsed: true as const }
+    facts.push({ ...activated, data, id: `policy/${activated.data.hash}/${owner.now}` })
   }
   if (adapter !== null && adapter !== 'http' && owner.cell.fleet.nodes.length === 0)
     facts.push(...pretendedNodes(adapter.nodes, adapter.gpusPerNode, owner.now))
-  return facts.length === 0 ? E.right(undefined) : owner.record(facts)
+  return facts.length === 0 ? E.right(undefined) : E.mapLeft(asUnavailable)(await owner.record(facts))
 }
 
 /** Who is asked to do what is decided. */

@@ -142,7 +142,10 @@ export const factData: { readonly [T in CellInput['type']]: Reader<Extract<CellI
       health: needed(oneOf<NodeHealth>(['ready', 'cordoned', 'draining', 'failed'])),
       node: needed(name),
     }),
-    PolicyActivated: record({ document: needed(decodedPolicy), hash: needed(digest) }),
+    PolicyActivated: built(
+      record({ document: needed(decodedPolicy), hash: needed(digest), keepsLapsed: optional(flag, false) }),
+      ({ keepsLapsed, ...rest }) => (keepsLapsed ? { ...rest, keepsLapsed } : rest),
+    ),
     WorkloadSubmitted: record({
       class: needed(name),
       estimateMs: needed(nullable(milliseconds)),

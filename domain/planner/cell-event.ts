@@ -30,7 +30,11 @@ export type NodeHealthChanged = Message<
   'NodeHealthChanged',
   { readonly device: number | null; readonly health: NodeHealth; readonly node: string }
 >
-export type PolicyActivated = Message<'PolicyActivated', { readonly document: AllocationPolicy; readonly hash: string }>
+/** `keepsLapsed`: what was said to have lapsed is not said again of the same date; absent: what is past is said anew. */
+export type PolicyActivated = Message<
+  'PolicyActivated',
+  { readonly document: AllocationPolicy; readonly hash: string; readonly keepsLapsed?: true }
+>
 export type WorkloadSubmitted = Message<
   'WorkloadSubmitted',
   {

@@ -57,7 +57,7 @@ export class Cell {
   readonly watched = new Set<Workload>()
   /** What runs and was asked to stop, or to shrink, and has not said what became of it. */
   readonly leaving = new Set<Workload>()
-  /** Reservations and exceptions of the policy, by kind and name, that were said to have ended. */
+  /** Reservations and exceptions, by kind, name and date, that were said to have ended: whichever policy states them. */
   readonly lapsed = new Set<string>()
   /** What runs, by the number of each node that it runs on. */
   private readonly runs = new Map<number, Set<Workload>>()

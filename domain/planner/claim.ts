@@ -1,6 +1,8 @@
 import type { EpochMs } from '../kernel/units.ts'
 import { sharingOf } from '../policy/allocation-policy.ts'
+import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
+import { exceptedUntil } from './protection.ts'
 import { lacksRoom } from './room-reason.ts'
 import type { Workload } from './workload.ts'
 
@@ -12,6 +14,8 @@ export interface Claim {
   readonly lackingMilli: number
   /** When its debt reaches `reclaimAfter`, if it lacks as much until then; not after now: it has. */
   readonly at: EpochMs
+  /** All that runs there is excepted from being evicted: until then, or (null) with the policy; absent: not all of it is. */
+  readonly spared?: { readonly until: EpochMs | null }
 }
 
 /**
@@ -31,14 +35,29 @@ export const claimOf = (cell: Cell, { account, hold }: Workload): Claim | null =
     const { charged, entitled, held, owed, owedRate, path } = ledger.read(node)
     const lacking = owedRate - held
     if (held > 0 && lacking < account.rate) continue
-    const isHeldBeside = ledger
-      .children(parent)
-      .some((side) => side !== node && ledger.held(side) > ledger.entitled(side))
-    if (!isHeldBeside) continue
+    const beside = ledger.children(parent).filter((side) => side !== node && ledger.held(side) > ledger.entitled(side))
+    if (beside.length === 0) continue
     // Less than nothing is owed where more was charged: that has to be made up for first.
     const missing = BigInt(budgets.reclaimAfterMs) * BigInt(entitled) - (owed - charged)
     const waitMs = missing > 0n ? Number((missing + BigInt(lacking) - 1n) / BigInt(lacking)) : 0
-    return { node: path, lackingMilli: lacking, at: (now + waitMs) as EpochMs }
+    const spared = policy.exceptions === undefined ? null : sparedOf(cell, books, beside)
+    return { node: path, lackingMilli: lacking, at: (now + waitMs) as EpochMs, ...(spared !== null && { spared }) }
   }
   return null
+}
+
+/** Until the first of those who run there may be evicted again, where an exception spares every one of them now. */
+const sparedOf = (
+  { now, policy }: Cell,
+  books: Books,
+  beside: ReadonlyArray<number>,
+): NonNullable<Claim['spared']> | null => {
+  let first = Infinity
+  for (const side of beside)
+    for (const one of books.runningBelow(side)) {
+      const until = exceptedUntil(policy, one, now)
+      if (until === null) return null
+      first = Math.min(first, until)
+    }
+  return { until: first === Infinity ? null : (first as EpochMs) }
 }

@@ -86,7 +86,7 @@ const lapsed = (cell: Cell, policy: AllocationPolicy, at: EpochMs): ReadonlyArra
     data: { grant, name, owner, rule },
   })
   const isDue = (grant: string, name: string, expires: string | null) =>
-    isPast(expires, at) && !cell.lapsed.has(`${grant} ${name}`)
+    isPast(expires, at) && !cell.lapsed.has(lapseOf(grant, name, expires))
   return [
     ...(policy.reservations ?? []).flatMap(({ name, owner, expires }, i) =>
       isDue('reservation', name, expires) ? [ended('reservation', name, owner, `spec.reservations[${i}].expires`)] : [],
@@ -95,6 +95,15 @@ const lapsed = (cell: Cell, policy: AllocationPolicy, at: EpochMs): ReadonlyArra
       isDue('exception', name, expires) ? [ended('exception', name, owner, `spec.exceptions[${i}].expires`)] : [],
     ),
   ]
+}
+
+/** One that is justified anew, to another date, lapses anew; a policy that says the same again tells nobody anything. */
+const lapseOf = (grant: string, name: string, expires: string | null): string => `${grant} ${name} ${expires}`
+
+/** What is known to have lapsed by such an event, as the policy in force has it. */
+export const lapseIn = (policy: AllocationPolicy | null, { grant, name }: GrantLapsed['data']): string => {
+  const grants = grant === 'reservation' ? policy?.reservations : policy?.exceptions
+  return lapseOf(grant, name, grants?.find((each) => each.name === name)?.expires ?? null)
 }
 
 /** A new policy may be content with fewer evictions than some have seen already. */

@@ -17,6 +17,7 @@ import type {
   WorkloadHeld,
   WorkloadSubmitted,
 } from './cell-event.ts'
+import { lapseIn } from './due.ts'
 import {
   activate,
   arrive,
@@ -124,7 +125,7 @@ export const evolve = (cell: Cell, event: CellEvent): Cell => {
       cell.books?.untold.shift()
       break
     case 'GrantLapsed':
-      cell.lapsed.add(`${event.data.grant} ${event.data.name}`)
+      cell.lapsed.add(lapseIn(cell.policy, event.data))
       break
     case 'EstimateOverran': {
       const workload = known(cell, event.data.workload)

@@ -171,7 +171,7 @@ class GroundsNow {
       case 'WaitingForVictims':
         return victimsOf(this.cell, this.workload)
       case 'ProtectedWindow':
-        return named(this.claim(code), this.beside('protected-window', 'starting'))
+        return named(this.claim(code), this.beside('protected-window', 'starting', 'excepted'))
       case 'DrillNotPassed':
         return named(this.claim(code), this.beside('undrilled', 'intolerant'))
       case 'PreemptionRateLimited':

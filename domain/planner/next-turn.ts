@@ -2,13 +2,13 @@ import type { EpochMs } from '../kernel/units.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
 import { endOf } from './end-index.ts'
-import { protectedUntil } from './protection.ts'
+import { exceptedUntil, protectedUntil } from './protection.ts'
 
 /** The earliest instant at which something changes for who waits at a node of the budget tree. */
 export interface NextTurn {
   readonly at: EpochMs
-  readonly because: 'protected-window' | 'reservation' | 'expected-end'
-  /** Whose window, place or end it is. */
+  readonly because: 'protected-window' | 'exception' | 'reservation' | 'expected-end'
+  /** Whose window, exception, place or end it is. */
   readonly workload: string
 }
 
@@ -58,9 +58,14 @@ export class NextTurns {
     for (const child of ledger.children(parent)) {
       if (ledger.held(child) <= ledger.entitled(child)) continue
       for (const workload of this.books.runningBelow(child)) {
-        const at = protectedUntil(this.cell.policy, workload, workload.run!)
-        if (at > this.cell.now && at < (first?.at ?? Infinity))
-          first = { at: at as EpochMs, because: 'protected-window', workload: workload.id }
+        const { now, policy } = this.cell
+        const window = protectedUntil(policy, workload, workload.run!)
+        const excepted = exceptedUntil(policy, workload, now) ?? 0
+        const at = Math.max(window, excepted)
+        if (at > now && at < (first?.at ?? Infinity)) {
+          const because = excepted > window ? 'exception' : 'protected-window'
+          first = { at: at as EpochMs, because, workload: workload.id }
+        }
       }
     }
     this.windows.set(parent, first)

@@ -51,12 +51,12 @@ const countPlaces = (cell: Cell, sign: 1 | -1): void => {
 }
 
 /** The policy and its queues, and nothing that follows from them. */
-export const install = (cell: Cell, { document, hash }: PolicyActivated['data']): void => {
+export const install = (cell: Cell, { document, hash, keepsLapsed }: PolicyActivated['data']): void => {
   cell.policy = document
   cell.policyHash = hash
   cell.policyIsNew = true
   cell.fleet.setLevels(topologyLevelsOf(document))
-  cell.lapsed.clear()
+  if (keepsLapsed !== true) cell.lapsed.clear()
   for (const queue of cell.queueNamed.values()) queue.index = -1
   cell.queues = document.queues.map(({ name, ordering }, index) => {
     const queue = queueOf(cell, name)

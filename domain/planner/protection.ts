@@ -59,6 +59,17 @@ export const exceptionFor = <K extends ExceptionPolicy['allows']['kind']>(
 ): Allowed<K> | undefined =>
   policy?.exceptions?.find((exception): exception is Allowed<K> => holds(policy, exception, workload, at, kind))
 
+/** Path into the policy document. */
+export const exceptionRule = (policy: AllocationPolicy, exception: ExceptionPolicy): string =>
+  `spec.exceptions[${policy.exceptions!.indexOf(exception)}]`
+
+/** When the exception ends by which it is not evicted; Infinity: with the policy; null: there is none. */
+export const exceptedUntil = (policy: AllocationPolicy | null, workload: Workload, at: EpochMs): number | null => {
+  const exception = exceptionFor(policy, workload, at, 'not-preempted')
+  if (exception === undefined) return null
+  return exception.expires === null ? Infinity : endOfGrant(exception.expires)
+}
+
 /** The highest cap of the exceptions that hold for the workload now, thousandths of devices; 0: there are none. */
 export const raisedCapMilli = (policy: AllocationPolicy, workload: Workload, at: EpochMs): number =>
   (policy.exceptions ?? []).reduce(

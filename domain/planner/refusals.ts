@@ -5,7 +5,7 @@ import type { Block } from './block.ts'
 export class Refusals {
   private protectedUntil = Infinity
   /** Of the protection that ends first. */
-  private rule = 'spec.contract.minRuntimeMax'
+  private rule = ''
   private undrilledCount = 0
   private limitedCount = 0
   /** Of the limit that is to be had again first. */
@@ -15,7 +15,7 @@ export class Refusals {
 
   until(at: number, rule: string): void {
     this.protectedCount++
-    if (at > this.protectedUntil || (at === this.protectedUntil && rule >= this.rule)) return
+    if (this.rule !== '' && (at > this.protectedUntil || (at === this.protectedUntil && rule >= this.rule))) return
     this.protectedUntil = at
     this.rule = rule
   }

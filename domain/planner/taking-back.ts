@@ -15,7 +15,14 @@ import { nodeStanding } from './node-standing.ts'
 import type { Place } from './place.ts'
 import type { Taking } from './preemption.ts'
 import { poolFrom } from './protected-pool.ts'
-import { protectedUntil, protectionOf, protectionRule } from './protection.ts'
+import {
+  exceptedUntil,
+  exceptionFor,
+  exceptionRule,
+  protectedUntil,
+  protectionOf,
+  protectionRule,
+} from './protection.ts'
 import { Refusals } from './refusals.ts'
 import { SideRoom } from './side-room.ts'
 import { optionsOf, shrunkBy, type VictimOption } from './victim-option.ts'
@@ -336,6 +343,10 @@ export class TakingBack {
     const protection = protectionOf(this.cell, victim, run, this.at)
     if (protection === 'protected-window' || protection === 'starting')
       refused.until(protectedUntil(this.policy, victim, run), protectionRule(this.policy, victim, run))
+    if (protection === 'excepted') {
+      const exception = exceptionFor(this.policy, victim, this.at, 'not-preempted')!
+      refused.until(exceptedUntil(this.policy, victim, this.at)!, exceptionRule(this.policy, exception))
+    }
     // Logs of released versions tell both by the same code.
     if (protection === 'undrilled' || protection === 'intolerant') refused.undrilled()
     if (protection !== null) return false

@@ -140,7 +140,9 @@ export interface AllocationPolicy {
 
 /** What may be done in a pool: `frozen` wins over its mode. */
 export const standingOf = (policy: AllocationPolicy, pool: string): Mode | 'frozen' =>
-  policy.frozen === 'all' || policy.frozen?.includes(pool) === true ? 'frozen' : (policy.poolModes[pool] ?? policy.mode)
+  policy.frozen === 'all' || policy.frozen?.includes(pool) === true ? 'frozen' : modeOf(policy, pool)
+
+export const modeOf = (policy: AllocationPolicy, pool: string): Mode => policy.poolModes[pool] ?? policy.mode
 
 export const commandsOf = (policy: AllocationPolicy | null): CommandPolicy => policy?.commands ?? defaultCommands
 

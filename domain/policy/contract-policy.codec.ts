@@ -143,5 +143,6 @@ export const exception: Form<ExceptionPolicy> = struct<ExceptionPolicy>({
   owner: must('owner', plain(prose(ownerMax))),
   reason: must('reason', plain(prose(reasonMax))),
   expires: orNull('expires', plain(day)),
+  granted: orAbsent('granted', plain(flag), false),
 })
 export const exceptions = list(exception, 1, entriesMax, (each) => each.name)

@@ -74,6 +74,8 @@ export interface ExceptionPolicy {
   readonly reason: string
   /** A date, from the beginning of which (UTC) it no longer holds; null: for as long as the policy does. */
   readonly expires: string | null
+  /** By `exception grant`, and not by who wrote the document: another document ends it no sooner. */
+  readonly granted?: boolean
   readonly subject: { readonly kind: (typeof subjectKinds)[number]; readonly name: string }
   /** A higher cap, thousandths of devices; not being evicted; being started although it may not be preempted. */
   readonly allows:

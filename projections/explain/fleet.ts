@@ -52,6 +52,8 @@ export interface FleetSums {
 export interface FleetAnswer {
   readonly at: EpochMs
   readonly cell: string
+  /** What the policy lets the pool do. */
+  readonly standing: Cell['standing']
   readonly total: FleetSums
   /** In order of registration. */
   readonly nodes: ReadonlyArray<NodeRow>
@@ -77,7 +79,7 @@ export const fleetOf = (cell: Cell): FleetAnswer => {
     waiting: cell.workloads.size - running - onHold,
     onHold,
   }
-  return { at: cell.now, cell: cell.name, total, nodes }
+  return { at: cell.now, cell: cell.name, standing: cell.standing, total, nodes }
 }
 
 const runningByNode = (cell: Cell) => {

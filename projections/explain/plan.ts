@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../domain/kernel/units.ts'
+import { wholeGpu, type EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import { submissionOf } from '../../domain/planner/submission.ts'
 import { dryRun, type DryRun } from '../../domain/planner/dry-run.ts'
@@ -12,6 +12,8 @@ export type PlanAnswer = {
   readonly queue: string
   readonly at: EpochMs
   readonly need: Need
+  /** Of the whole fleet, whatever is in use. */
+  readonly fleetMilli: number
   /** What it states and nothing decides by yet, and a deadline that would be missed. */
   readonly notes: ReadonlyArray<string>
 } & DryRun
@@ -25,6 +27,7 @@ export const planOf = (cell: Cell, intent: WorkloadIntent): PlanAnswer => {
     notes: notesOn(intent, plan, cell.policy),
     queue: intent.queue,
     at: cell.now,
+    fleetMilli: cell.fleet.deviceCount * wholeGpu,
     need: { devices, memoryMib, milli },
   }
 }
@@ -90,7 +93,7 @@ const outcomeLines = (plan: PlanAnswer): ReadonlyArray<string> => {
       const has =
         needMilli === 0
           ? 'no place of the empty fleet has all of it'
-          : `the empty fleet has ${gpusText(largestMilli)} in one place of its span`
+          : `the empty fleet has ${gpusText(largestMilli)} in one place of its span, of ${gpusText(plan.fleetMilli)} in all`
       return [`${workload} would be refused: ${code}.`, `  it needs ${needText(need)}; ${has}`]
     }
     case 'not taken':

@@ -6,7 +6,13 @@ import { isPast } from '../../domain/planner/protection.ts'
 import { heldMilli } from '../../domain/planner/tallies.ts'
 import type { Workload } from '../../domain/planner/workload.ts'
 import { encodePolicy } from '../../domain/policy/allocation-policy.codec.ts'
-import { sharingOf, type AllocationPolicy, type Sharing } from '../../domain/policy/allocation-policy.ts'
+import {
+  modeOf,
+  sharingOf,
+  type AllocationPolicy,
+  type Mode,
+  type Sharing,
+} from '../../domain/policy/allocation-policy.ts'
 import { isAtOrBelow } from '../../domain/policy/budget-node-path.ts'
 import type {
   ExceptionPolicy,
@@ -46,7 +52,9 @@ export interface PolicyAnswer {
   readonly reviewDate: string | null
   readonly impactHypothesis: string | null
   readonly sharing: Sharing | 'queues'
-  readonly mode: Cell['standing']
+  /** Of this pool, which is what it does while it is not frozen. */
+  readonly mode: Mode
+  readonly frozen: boolean
   readonly reservations: ReadonlyArray<ReservationRow>
   readonly protectedPools: ReadonlyArray<PoolRow>
   readonly headroom: HeadroomRow | null
@@ -67,7 +75,8 @@ export const policyOf = (cell: Cell): PolicyAnswer | null => {
     hash: policyHash,
     ...{ name, owner, reviewDate, impactHypothesis },
     sharing: sharingOf(policy),
-    mode: cell.standing,
+    mode: modeOf(policy, cell.name),
+    frozen: cell.standing === 'frozen',
     reservations: reservationRows(policy, running, at),
     protectedPools: poolRows(cell, policy, running),
     headroom: headroomRow(cell, policy, running),

@@ -1,6 +1,6 @@
 import { assert } from '../../domain/kernel/decider.ts'
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
-import { aheadOf } from '../../domain/planner/ahead.ts'
+import { aheadOf, standsInOrder } from '../../domain/planner/ahead.ts'
 import type { Books } from '../../domain/planner/books.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import { LeafOrder } from '../../domain/planner/leaf-order.ts'
@@ -82,14 +82,19 @@ const hour = 3_600_000n
 
 /**
  * The factors of whose turn it is. The ledger is brought to the cell's time.
- * @returns `runs`, `on hold`: it waits for nobody; `no books`: nobody keeps them, or they have no place for it; null: there is no such workload
+ * @returns `runs`, `on hold`: it waits for nobody; `misconfigured`: the policy has no place for it; `no books`: nobody keeps
+ *          them; null: there is no such workload
  */
-export const prioOf = (cell: Cell, id: string): PrioAnswer | 'runs' | 'on hold' | 'no books' | null => {
+export const prioOf = (
+  cell: Cell,
+  id: string,
+): PrioAnswer | 'runs' | 'on hold' | 'misconfigured' | 'no books' | null => {
   const workload = cell.workloads.get(id)
   if (workload === undefined) return null
   if (workload.run !== null) return 'runs'
   if (workload.onHold) return 'on hold'
   const { books, now, policy } = cell
+  if (!standsInOrder(cell, workload)) return 'misconfigured'
   if (books === null || policy === null || workload.account === null) return 'no books'
   books.advance(now)
   const order = LeafOrder.of(policy, now)

@@ -40,7 +40,13 @@ export interface QueueAnswer {
   /** Of all queues. */
   readonly running: number
   readonly onHold: number
+  /** What runs and is on hold, the first of it in order of submission: it does not start again once it is stopped. */
+  readonly heldRunning: ReadonlyArray<string>
+  /** What the policy lets the pool do: where nothing is decided, nothing starts. */
+  readonly standing: Cell['standing']
 }
+
+const heldRunningMax = 10
 
 /**
  * What waits, in order, and what is on hold. Null: there is no such queue.
@@ -56,7 +62,18 @@ export const queueOf = (cell: Cell, only: string | null, limit: number): QueueAn
   const listed = rows.length
   for (const workload of held.slice(0, most)) rows.push(rowOf(cell, workload, null))
   const more = waiting - listed + Math.max(0, held.length - most)
-  return { at: cell.now, rows, more, running: runningIn(cell, onHold.length), onHold: onHold.length }
+  const heldRunning = [...cell.workloads.values()].flatMap(({ id, onHold, run }) =>
+    onHold && run !== null ? [id] : [],
+  )
+  return {
+    at: cell.now,
+    rows,
+    more,
+    running: runningIn(cell, onHold.length),
+    onHold: onHold.length,
+    heldRunning: heldRunning.slice(0, heldRunningMax),
+    standing: cell.standing,
+  }
 }
 
 /** So many of each queue at most, in the order in which they are served; then those for whom the policy has no place. */

@@ -154,6 +154,8 @@ const victimText = (why: Waiting): string | null => {
         ? 'its place is being made free.'
         : `${victims} running ${victims === 1 ? 'attempt makes' : 'attempts make'} room for it, of which ${why.holdersCount} still ${why.holdersCount === 1 ? 'has' : 'have'} to leave; its place is kept until ${when(holdUntilMs)}.`
     case 'ProtectedWindow':
+      if (why.rule?.startsWith('spec.exceptions') === true)
+        return `its side is owed the room, but ${attempts(protectedAttempts)} that would have to leave ${protectedAttempts === 1 ? 'is' : 'are'} spared by an exception${untilMs === undefined ? '' : `, the first until ${when(untilMs)}`}.`
       return `its side is owed the room, but ${attempts(protectedAttempts)} that would have to leave ${protectedAttempts === 1 ? 'is' : 'are'} in a protected window${untilMs === undefined ? '' : `, the first until ${when(untilMs)}`}.`
     case 'PreemptionRateLimited':
       return `its side is owed the room, but ${limitedText(why)}${retryAtMs === undefined ? '' : `; again from ${when(retryAtMs)}`}.`

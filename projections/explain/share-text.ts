@@ -37,6 +37,7 @@ const turnText = ({ nextTurn, waiting }: ShareNode, at: number): string => {
   if (nextTurn === null) return ' When its next turn is, is not known.'
   const when = {
     'protected-window': `the protected window of ${nextTurn.workload} ends`,
+    exception: `the exception ends that spares ${nextTurn.workload}`,
     reservation: `the place that is kept for ${nextTurn.workload} is due`,
     'expected-end': `${nextTurn.workload} is expected to end`,
   }

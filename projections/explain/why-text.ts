@@ -1,8 +1,10 @@
 import type { Claim } from '../../domain/planner/claim.ts'
+import type { Exemption } from '../../domain/planner/exemption.ts'
 import type { Hint } from '../../domain/planner/hint.ts'
 import type { NextTurn } from '../../domain/planner/next-turn.ts'
 import type { RaisedLimit } from '../../domain/policy/raised-limits.ts'
 import { mendText, reasonText } from './reason-text.ts'
+import { standingText } from './standing-text.ts'
 import {
   amountText,
   coresText,
@@ -34,10 +36,23 @@ const runningLines = (why: Running) => [
   headText(why),
   ...why.lease.map((part) => `  ${leaseText(part)}`),
   ...(why.command === null ? [] : [`Asked      ${askedText(why)}`]),
+  ...failedLines(why),
+  ...(why.onHold
+    ? [`On hold    once it is stopped it will not start again before \`leasehold release ${why.workload}\`.`]
+    : []),
   why.expectedEndAt === null
     ? 'When it ends is not known.'
     : `It is expected to end ${instantText(why.expectedEndAt)} (in ${durationText(why.expectedEndAt - why.at)}).`,
 ]
+
+/** `Failed     to start 2 times, the last 2026-08-14 02:00:00 UTC: no such image. After 3 it is given up.` */
+const failedLines = ({ failedStarts }: Why): ReadonlyArray<string> => {
+  if (failedStarts === null) return []
+  const { at, count, countMax, reason } = failedStarts
+  const last =
+    at === null ? '' : `${count === 1 ? ',' : ', the last'} ${instantText(at)}${reason === null ? '' : `: ${reason}`}`
+  return [`Failed     to start ${count === 1 ? 'once' : `${count} times`}${last}. After ${countMax} it is given up.`]
+}
 
 const headText = ({ workload, at, startedAt, waitedMs, attempt, phase }: Running): string => {
   const does = {
@@ -56,15 +71,6 @@ const askedText = ({ command, because, deadlineAt, at, standing }: Running): str
   return `${command}, because ${because!.replaceAll('-', ' ')}; an answer is ${due}.${sent}`
 }
 
-const standingText = (standing: Why['standing']): string =>
-  ({
-    observe: 'observed only',
-    advise: 'advised only',
-    automate: 'automated',
-    frozen: 'frozen',
-    'no-policy': 'without a policy',
-  })[standing]
-
 const waitingLines = (why: Waiting): ReadonlyArray<string> => [
   `${why.workload} waits ${placeOf(why)}, ${orderText(why)}, for ${waitText(why)} (as of ${instantText(why.at)}).`,
   `Reason     ${why.code ?? 'PendingEvaluation'}: ${reasonText(why)}`,
@@ -72,9 +78,11 @@ const waitingLines = (why: Waiting): ReadonlyArray<string> => [
   ...(why.rule === null ? [] : [`Rule       ${why.rule}, policy ${why.policy?.slice(0, 12) ?? '-'}`]),
   ...(why.aheadCount === 0 ? [] : [`Ahead      ${aheadText(why)}`]),
   ...(why.holdersCount === 0 ? [] : [`Held by    ${namesText(why.holders, why.holdersCount)}`]),
+  ...why.exemptions.map((exemption) => `Excepted   ${exemptionText(exemption)}`),
   ...(why.nextTurn === null ? [] : [`Next turn  ${turnText(why.nextTurn, why.at)}`]),
   `Projected  ${projectionText(why)}`,
   ...why.hints.map((hint) => `Would help ${hintText(hint, why)}`),
+  ...failedLines(why),
   ...(why.preemptions === 0 ? [] : [`Preempted  ${preemptedText(why)}`]),
 ]
 
@@ -140,6 +148,7 @@ const namesText = (names: ReadonlyArray<string>, count: number): string =>
 export const turnText = ({ at, because, workload }: NextTurn, now: number): string => {
   const when = {
     'protected-window': `when the protected window of ${workload} ends`,
+    exception: `when the exception ends that spares ${workload}`,
     reservation: `until when a place is kept for ${workload}`,
     'expected-end': `when ${workload} is expected to end`,
   }
@@ -177,8 +186,20 @@ const projectionText = (why: Waiting): string => {
     : 'not known: nothing that runs is expected to make room for it.'
 }
 
-const claimText = ({ at, lackingMilli, node }: Claim, now: number): string => {
+/** `demo spares sweep-1 and sweep-2 until 2027-03-31: "The fair." Ann answers for it.` */
+const exemptionText = ({ expires, name, owner, reason, workloads, workloadsCount }: Exemption): string => {
+  const whom = workloadsCount === 0 ? 'those who would have to leave' : namesText(workloads, workloadsCount)
+  const until = expires === null ? 'as long as the policy holds' : `until ${expires}`
+  return `exception ${name} spares ${whom} ${until}; ${owner} answers for it. Its reason: ${reason}`
+}
+
+const sparedText = ({ until }: NonNullable<Claim['spared']>): string =>
+  until === null ? 'for as long as the policy holds' : `until ${instantText(until)}`
+
+const claimText = ({ at, lackingMilli, node, spared }: Claim, now: number): string => {
   const owed = `${node} is owed ${gpusText(lackingMilli)} that it does not hold`
+  if (spared !== undefined)
+    return `not known; ${owed}, and exceptions spare all who hold it, ${sparedText(spared)}: before that only their ends make room.`
   return at > now
     ? `not known; ${owed}, and takes that back when its debt reaches \`reclaimAfter\`: as things stand ${instantText(at)} (in ${durationText(at - now)}).`
     : `not known; ${owed}, and takes that back as soon as those who hold it may leave: its debt has reached \`reclaimAfter\`.`

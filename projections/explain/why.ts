@@ -4,6 +4,7 @@ import type { LeasePart } from '../../domain/planner/cell-event.ts'
 import type { CommandCause } from '../../domain/planner/command.ts'
 import { openCommand } from '../../domain/planner/open-commands.ts'
 import { claimOf, type Claim } from '../../domain/planner/claim.ts'
+import { exemptionsFor, type Exemption } from '../../domain/planner/exemption.ts'
 import { groundsOf, noGrounds, type Grounds } from '../../domain/planner/grounds.ts'
 import type { Hint } from '../../domain/planner/hint.ts'
 import { hintsOf } from '../../domain/planner/hints.ts'
@@ -13,10 +14,20 @@ import { misnamedBy, type Misnamed } from '../../domain/planner/misnamed.ts'
 import { projectStarts, type Projection } from '../../domain/planner/projection.ts'
 import { projectedStart, type ProjectedStart } from '../../domain/planner/projected-start.ts'
 import type { ReasonCode } from '../../domain/planner/reason-code.ts'
+import { commandsOf } from '../../domain/policy/allocation-policy.ts'
 import { waitedBy, type Run, type Workload } from '../../domain/planner/workload.ts'
 
 /** Ids of those ahead that are named; how many there are is told beside them. */
 export const aheadNamedMax = 10
+
+/** How often an adapter could not start it; so many times, and it is given up. */
+export interface FailedStarts {
+  readonly count: number
+  readonly countMax: number
+  /** When the last one did, and what its adapter said; null: nobody has looked it up, or it said nothing. */
+  readonly at: EpochMs | null
+  readonly reason: string | null
+}
 
 /** Why a workload waits, or where it runs, with the numbers of this instant. Times in ms, GPU in thousandths. */
 export type Why = {
@@ -36,6 +47,8 @@ export type Why = {
   readonly waitedMs: DurationMs
   /** Attempts of it that made room for others. */
   readonly preemptions: number
+  /** Starts of it that came to nothing; null: none did. */
+  readonly failedStarts: FailedStarts | null
   /** GPU milli that nobody uses on nodes or devices that take nothing: cordoned, draining or failed. */
   readonly outOfServiceMilli: number
   /** What the policy lets the pool do: where nothing is decided, nothing starts. */
@@ -72,6 +85,8 @@ export type Why = {
       readonly projectedAfter: ReadonlyArray<string>
       /** What would start it now, for who asks for it; none where nothing is known to, or too much runs to try. */
       readonly hints: ReadonlyArray<Hint>
+      /** What spares those who hold what it wants, so that nobody makes room. */
+      readonly exemptions: ReadonlyArray<Exemption>
       /** What its side is owed and may take back, now or later. */
       readonly claim: Claim | null
       /** Of one that is `Misconfigured`, while the policy still lacks it. */
@@ -91,6 +106,8 @@ export type Why = {
       readonly startedAt: EpochMs
       readonly expectedEndAt: EpochMs | null
       readonly lease: ReadonlyArray<LeasePart>
+      /** Somebody asked that it wait: it does not start again once it is stopped. */
+      readonly onHold: boolean
     }
 )
 
@@ -107,6 +124,9 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
 const budgetOf = ({ books }: Cell, { account }: Workload): string | null =>
   account === null ? null : books!.ledger.path(account.node)
 
+const failedStartsOf = ({ policy }: Cell, { startsFailed: count }: Workload): FailedStarts | null =>
+  count === 0 ? null : { count, countMax: commandsOf(policy).startsMax, at: null, reason: null }
+
 const whereItRuns = (cell: Cell, workload: Workload, { startedAt, expectedEndAt, parts }: Run): Why => {
   const { shape, queue } = workload
   const open = openCommand(cell, workload)
@@ -122,6 +142,7 @@ const whereItRuns = (cell: Cell, workload: Workload, { startedAt, expectedEndAt,
     submittedAt: workload.submittedAt,
     waitedMs: waitedBy(workload, cell.now),
     preemptions: workload.preemptions,
+    failedStarts: failedStartsOf(cell, workload),
     outOfServiceMilli: cell.fleet.idleOutOfService,
     standing: cell.standing,
     state: 'running',
@@ -133,6 +154,7 @@ const whereItRuns = (cell: Cell, workload: Workload, { startedAt, expectedEndAt,
     startedAt,
     expectedEndAt,
     lease: parts.map((part) => cell.fleet.partNamed(part)),
+    onHold: workload.onHold,
   }
 }
 
@@ -212,6 +234,7 @@ const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | und
     submittedAt: workload.submittedAt,
     waitedMs: waitedBy(workload, cell.now),
     preemptions: workload.preemptions,
+    failedStarts: failedStartsOf(cell, workload),
     outOfServiceMilli: cell.fleet.idleOutOfService,
     standing: cell.standing,
     state: 'waiting',
@@ -237,6 +260,7 @@ const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | und
     claim: code === 'OnHold' ? null : claimOf(cell, workload),
     quotaFor: code === 'NoMatchingAccelerator' ? quotaFor(cell, workload) : [],
     misnamed: code === 'Misconfigured' ? misnamedBy(cell, workload) : null,
+    exemptions: code === 'OnHold' ? [] : exemptionsFor(cell, workload),
     hints: [],
     compared: grounds.compared,
     own: grounds.own,

@@ -19,6 +19,10 @@ export const instantText = (ms: number): string => {
   return `day ${Math.floor(seconds / 86_400)} ${clock.map((part) => String(part).padStart(2, '0')).join(':')}`
 }
 
+/** The same as a flag takes it, up to the millisecond: `2026-08-14T00:00:00.000Z`, or `60000 (milliseconds)` of a trace. */
+export const copiedText = (ms: number): string =>
+  ms >= traceUntilMs && ms <= dateMax ? isoOf(ms) : `${ms} (milliseconds)`
+
 /** The two largest units that are not zero: `19 d 7 h`, `2 min`, `0 s`. */
 export const durationText = (ms: number): string => {
   const seconds = Math.floor(ms / 1000)

@@ -17,7 +17,7 @@ import {
 
 export const turnSchema = object({
   at: instant,
-  because: word('protected-window', 'reservation', 'expected-end'),
+  because: word('protected-window', 'exception', 'reservation', 'expected-end'),
   workload: text,
 })
 /** Milli-units, and milli-unit hours over the window. */

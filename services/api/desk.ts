@@ -54,6 +54,15 @@ export interface Ordered {
   readonly position: number | null
 }
 /** `workloads`: so many of that team wait or run. Where there are none, `meant` may be the team that was meant. */
+/** `recorded`: it was not so before. `runs`: it does, and goes on; whether it starts again is what the order changes. */
+export type HoldOrdered = Ordered & { readonly runs: boolean }
+/** `known`: somebody of that name waits or runs, or the policy names them; else `meant` may be who was meant. */
+export type ExceptionOrdered = Ordered & { readonly known: boolean; readonly meant: string | null }
+/** Exceptions that were granted before and hold under it too, and what of it will surprise. */
+export type PolicyOrdered = Ordered & {
+  readonly kept: ReadonlyArray<{ readonly name: string; readonly owner: string; readonly expires: string | null }>
+  readonly warnings: ReadonlyArray<Fault>
+}
 export type DrillOrdered = Ordered & { readonly workloads: number; readonly meant: string | null }
 /** And where the workload stands right after. */
 export type Submitted = Ordered & Pick<WorkloadState, 'workload' | 'state' | 'code' | 'text'>
@@ -149,27 +158,29 @@ export interface Desk {
   readonly submit: (intents: ReadonlyArray<WorkloadIntent>, by: Orderer) => Answered<ReadonlyArray<Submitted>>
   readonly cancel: (workload: string, by: Orderer) => Answered<Ordered>
   /** It waits, whatever is free, until it is released. */
-  readonly hold: (workload: string, by: Orderer) => Answered<Ordered>
-  readonly release: (workload: string, by: Orderer) => Answered<Ordered>
+  readonly hold: (workload: string, by: Orderer) => Answered<HoldOrdered>
+  readonly release: (workload: string, by: Orderer) => Answered<HoldOrdered>
   /** Whether such work was seen to go on from a checkpoint. */
   readonly concludeDrill: (drill: DrillConcluded['data'], by: Orderer) => Answered<DrillOrdered>
   /** NDJSON of CloudEvents, of any length. */
   readonly facts: (lines: AsyncIterable<Uint8Array>) => Answered<FactsAnswer>
   readonly setHealth: (node: string, device: number | null, health: NodeHealth, by: Orderer) => Answered<Ordered>
-  /** A whole policy document, decoded by the caller's side from YAML or JSON. */
-  readonly activatePolicy: (document: Json, by: Orderer) => Answered<Ordered>
+  /** A whole policy document, decoded by the caller's side from YAML or JSON; what was granted before holds on. */
+  readonly activatePolicy: (document: Json, by: Orderer) => Answered<PolicyOrdered>
   /** The policy in force with one exception more, as a document has it (docs/policy.md). */
-  readonly grantException: (exception: Json, by: Orderer) => Answered<Ordered>
+  readonly grantException: (exception: Json, by: Orderer) => Answered<ExceptionOrdered>
+  /** The policy in force without one, whoever granted it. */
+  readonly revokeException: (name: string, by: Orderer) => Answered<Ordered>
   /** Stops commands, of one pool or all; or lets them go again. */
   readonly freeze: (pool: string | null, frozen: boolean, by: Orderer) => Answered<Ordered>
 
   /** What adapters are to do and have not concluded, at most so many; none while nothing is sent. */
-  readonly commands: (limit: number) => Answered<ReadonlyArray<Command>>
+  readonly commands: (limit: number, at: AsOf) => Answered<ReadonlyArray<Command>>
 
   readonly state: (workload: string) => Answered<WorkloadState>
   readonly why: (workload: string, at: AsOf) => Answered<Why>
-  /** Each time it made room for others, and what came of it. */
-  readonly whyPreempted: (workload: string) => Answered<WhyPreempted>
+  /** Each time it made room for others, and what had come of it by then. */
+  readonly whyPreempted: (workload: string, at: AsOf) => Answered<WhyPreempted>
   /** Whose turn it is, level by level. */
   readonly prio: (workload: string, at: AsOf) => Answered<PrioAnswer>
   /** Who goes before it; at most so many are listed. */
@@ -183,8 +194,8 @@ export interface Desk {
   readonly queue: (queue: string | null, limit: number, at: AsOf) => Answered<QueueAnswer>
   readonly fleet: (at: AsOf) => Answered<FleetAnswer>
   readonly decisions: (filter: DecisionFilter) => Answered<ReadonlyArray<EventRow>>
-  /** Every event of one workload. */
-  readonly life: (workload: string) => Answered<ReadonlyArray<EventRow>>
+  /** Every event of one workload up to then. */
+  readonly life: (workload: string, at: AsOf) => Answered<ReadonlyArray<EventRow>>
 
   readonly sql: (query: string, limits: QueryLimits) => Answered<QueryResult>
   readonly rebuild: () => Answered<ReadonlyArray<RebuiltTable>>

@@ -1,9 +1,10 @@
 import { either as E } from 'fp-ts'
 import { nearest } from '../../domain/kernel/wording.ts'
+import { wholeGpu, type EpochMs } from '../../domain/kernel/units.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { CellEvent, WorkloadAdmitted } from '../../domain/planner/cell-event.ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
-import { durationText, instantText } from '../../projections/explain/wording.ts'
+import { durationText, gpusText, instantText } from '../../projections/explain/wording.ts'
 import type { DeskFault, WorkloadState } from './desk.ts'
 import { lifeOf } from './event-rows.ts'
 import type { Follower } from './follower.ts'
@@ -45,6 +46,22 @@ export const stateOf = async (
   const { cell } = follower
   const workload = cell.workloads.get(id)
   if (workload !== undefined) return E.right(stateIn(cell, workload, follower.changedAt(id)))
+  const gone = await stateOfGone(log, follower, id)
+  return E.map((state: WorkloadState) => withTotal(state, cell))(gone)
+}
+
+/** How much the whole fleet has, for one that needs more than a place of it can have. */
+const withTotal = (state: WorkloadState, { fleet }: Cell): WorkloadState =>
+  state.code === 'ExceedsFleet' && state.state === 'refused'
+    ? { ...state, text: `${state.text}; of ${gpusText(fleet.deviceCount * wholeGpu)} in all` }
+    : state
+
+const stateOfGone = async (
+  log: EventLog,
+  follower: Follower,
+  id: string,
+): Promise<E.Either<DeskFault, WorkloadState>> => {
+  const { cell } = follower
   const used = await follower.wasUsed(id)
   if (E.isLeft(used)) return used
   if (!used.right) return E.left(unknownWorkload(id, cell))
@@ -67,18 +84,36 @@ export const fateOf = async (log: EventLog, cell: Cell, id: string): Promise<Des
   if (E.isLeft(life)) return life.left
   const events = life.right.map(({ message }) => message as unknown as CellEvent)
   if (events.length === 0) return unknownWorkload(id, cell)
-  const submitted = events.find((event) => event.type === 'WorkloadSubmitted')
-  if (submitted !== undefined && submitted.at > cell.now)
-    return {
-      type: 'NotFound',
-      reason: `there was no workload ${id} yet`,
-      mend: `it was submitted ${instantText(submitted.at)}`,
-    }
+  const early = earlyFor(events, id, cell.now)
+  if (early !== null) return early
   const end = lastEnd(events)
   const admitted = events.findLast((event) => event.type === 'WorkloadAdmitted')
   const reason = end === null ? `${id} did not wait or run at that time` : `${id} ${end.text}`
   const seeLife = `\`leasehold log ${id}\` tells its life, and GET /v1/workloads/${encodeURIComponent(id)} where it has got to`
   return { type: 'NotFound', reason, mend: admitted === undefined ? seeLife : waitText(admitted, seeLife) }
+}
+
+/** Null: it was submitted by then. */
+export const notYetSubmitted = async (
+  log: EventLog,
+  stream: string,
+  id: string,
+  until: EpochMs,
+): Promise<DeskFault | null> => {
+  const life = await lifeOf(log, stream, id)
+  if (E.isLeft(life)) return life.left
+  return earlyFor(
+    life.right.map(({ message }) => message as unknown as CellEvent),
+    id,
+    until,
+  )
+}
+
+const earlyFor = (events: ReadonlyArray<CellEvent>, id: string, at: EpochMs): DeskFault | null => {
+  const submitted = events.find((event) => event.type === 'WorkloadSubmitted')
+  if (submitted === undefined || submitted.at <= at) return null
+  const mend = `it was submitted ${instantText(submitted.at)}`
+  return { type: 'NotFound', reason: `there was no workload ${id} yet`, mend }
 }
 
 const waitText = ({ at, data }: WorkloadAdmitted, seeLife: string): string => {

@@ -3,6 +3,7 @@ import type { EpochMs } from '../../domain/kernel/units.ts'
 import { nearest } from '../../domain/kernel/wording.ts'
 import type { Cell } from '../../domain/planner/cell.ts'
 import type { Command } from '../../domain/planner/command.ts'
+import { misnamedBy } from '../../domain/planner/misnamed.ts'
 import { openCommand } from '../../domain/planner/open-commands.ts'
 import type { EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
 import type { RebuiltTable, Views, ViewsUnavailable } from '../../domain/ports/views.ts'
@@ -15,14 +16,14 @@ import { positionOf } from '../../projections/explain/position.ts'
 import { prioOf } from '../../projections/explain/prio.ts'
 import { queueOf } from '../../projections/explain/queue.ts'
 import { shareOf } from '../../projections/explain/share.ts'
-import { whyWithHints } from '../../projections/explain/why.ts'
+import { whyWithHints, type FailedStarts, type Why } from '../../projections/explain/why.ts'
 import { streamSize } from '../../infra/chain/chain-head.ts'
 import { notYetKnown } from './as-of.ts'
 import { isOpen } from './dead-letter-index.ts'
 import type { Answered, AsOf, Desk, DeskFault, EventRow, SystemStatus } from './desk.ts'
 import { decisionsFrom } from './event-stream.ts'
-import { decisionsIn, lifeOf, preemptionsOf, rowOf } from './event-rows.ts'
-import { fateOf, stateOf, unknownWorkload } from './fate.ts'
+import { decisionsIn, failedStartIn, lifeOf, preemptionsOf, rowOf } from './event-rows.ts'
+import { fateOf, notYetSubmitted, stateOf, unknownWorkload } from './fate.ts'
 import { Follower } from './follower.ts'
 import type { Intake } from './intake.ts'
 import { noPolicy, Orders } from './orders.ts'
@@ -138,6 +139,35 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
       await follower.caughtUp()
       return order(new Orders(log, follower, parts.intake.right))
     }
+  /** Of one that the cell has not. */
+  const goneOrUnknown = async (id: string, cell: Cell): Promise<DeskFault> => {
+    const used = await follower.wasUsed(id)
+    if (E.isLeft(used)) return used.left
+    return used.right ? fateOf(log, cell, id) : unknownWorkload(id, cell)
+  }
+  /** With what the adapter said of its last start, where that failed. */
+  const withFailedStart = async (why: Why): Promise<E.Either<DeskFault, Why>> => {
+    if (why.failedStarts === null) return E.right(why)
+    const size = await streamSize(log, stream)()
+    if (E.isLeft(size)) return size
+    const found = await failedStartIn(log, stream, size.right, why.workload, why.at)
+    return E.map((last: typeof noFailedStart | null) => ({
+      ...why,
+      failedStarts: { ...why.failedStarts!, ...(last ?? noFailedStart) },
+    }))(found)
+  }
+  const ofWorkload = async <A extends object>(
+    answer: Parameters<typeof answerOr<A>>[0],
+    cell: Cell,
+    id: string,
+  ): Promise<E.Either<DeskFault, A>> =>
+    answer === null ? E.left(await goneOrUnknown(id, cell)) : answerOr(answer, cell, id)
+  /** Null: it was submitted by then. */
+  const unknownUntil = async (id: string, until: EpochMs): Promise<DeskFault | null> => {
+    const used = await follower.wasUsed(id)
+    if (E.isLeft(used)) return used.left
+    return used.right ? notYetSubmitted(log, stream, id, until) : unknownWorkload(id, follower.cell)
+  }
   const openLetter = async (id: string): Promise<E.Either<DeskFault, { readonly body: string | null }>> => {
     const letter = await follower.deadLetters.detail(log, id)
     if (E.isLeft(letter)) return letter
@@ -164,27 +194,25 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
     setHealth: (node, device, health, by) => ordering((orders) => orders.setHealth(node, device, health, by)),
     activatePolicy: (document, by) => ordering((orders) => orders.activatePolicy(document, by)),
     grantException: (exception, by) => ordering((orders) => orders.grantException(exception, by)),
+    revokeException: (name, by) => ordering((orders) => orders.revokeException(name, by)),
     freeze: (pool, frozen, by) => ordering((orders) => orders.freeze(pool, frozen, by)),
 
-    commands: (limit) => asking(null, (cell) => E.right(cell.standing === 'automate' ? openIn(cell, limit) : [])),
+    commands: (limit, at) => asking(at, (cell) => E.right(cell.standing === 'automate' ? openIn(cell, limit) : [])),
 
     state: (id) => asking(null, () => stateOf(log, follower, id)),
     why: (id, at) =>
       asking(at, async (cell) => {
         const why = whyWithHints(cell, id)
-        if (why !== null) return E.right(why)
-        const used = await follower.wasUsed(id)
-        if (E.isLeft(used)) return used
-        return E.left(used.right ? await fateOf(log, cell, id) : unknownWorkload(id, cell))
+        return why === null ? E.left(await goneOrUnknown(id, cell)) : withFailedStart(why)
       }),
-    whyPreempted: (id) =>
+    whyPreempted: (id, at) =>
       asking(null, async (cell) => {
-        const used = await follower.wasUsed(id)
-        if (E.isLeft(used)) return used
-        return used.right ? preemptionsOf(log, stream, id, cell.now) : E.left(unknownWorkload(id, cell))
+        const until = at ?? cell.now
+        const unknown = (await unknownUntil(id, until)) ?? notYetKnown(at, cell.now)
+        return unknown === null ? preemptionsOf(log, stream, id, until) : E.left(unknown)
       }),
-    prio: (id, at) => asking(at, (cell) => answerOr(prioOf(cell, id), cell, id)),
-    position: (id, limit, at) => asking(at, (cell) => answerOr(positionOf(cell, id, limit), cell, id)),
+    prio: (id, at) => asking(at, (cell) => ofWorkload(prioOf(cell, id), cell, id)),
+    position: (id, limit, at) => asking(at, (cell) => ofWorkload(positionOf(cell, id, limit), cell, id)),
     share: (node, at) =>
       asking(at, (cell) => {
         const share = shareOf(cell, node)
@@ -211,14 +239,14 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
       const size = await streamSize(log, stream)()
       return E.isLeft(size) ? size : decisionsIn(log, stream, size.right, filter)
     },
-    life: (id) => async () => {
-      await follower.caughtUp()
-      const used = await follower.wasUsed(id)
-      if (E.isLeft(used)) return used
-      if (!used.right) return E.left(unknownWorkload(id, follower.cell))
-      return E.map((events: ReadonlyArray<Parameters<typeof rowOf>[0]>) => events.map(rowOf))(
-        await lifeOf(log, stream, id),
-      )
+    life: (id, at) => async () => {
+      const present = await cellNow()
+      if (E.isLeft(present)) return present
+      const unknown = notYetKnown(at, present.right.now) ?? (await unknownUntil(id, at ?? present.right.now))
+      if (unknown !== null) return E.left(unknown)
+      const life = await lifeOf(log, stream, id)
+      if (E.isLeft(life)) return life
+      return E.right(life.right.filter(({ message }) => at === null || message.at <= at).map(rowOf))
     },
 
     sql: (query, limits) => async () => {
@@ -297,25 +325,41 @@ const answerOr = <A extends object>(
         refused(`${workload} is on hold: it stands in no order`, `\`leasehold release ${workload}\` lets it in`),
       )
     case 'misconfigured':
-      return E.left(
-        refused(
-          `${workload} stands in no order: the policy has no place for it`,
-          `\`leasehold why ${workload}\` says what it lacks`,
-        ),
-      )
+      return E.left(outOfOrder(cell, workload))
     case 'no books':
-      return E.left(
-        refused(
-          workload === ''
-            ? 'the policy in force has no budget tree, and shares no quota'
-            : `${workload} stands at no node of a budget tree`,
-          'state `spec.budgets.tree` in the policy, and `budget` of its queues',
-        ),
-      )
+      return E.left(workload === '' ? noTree : noLevels(cell, workload))
     default:
       return E.right(answer)
   }
 }
+
+const noFailedStart: Pick<FailedStarts, 'at' | 'reason'> = { at: null, reason: null }
+
+const noTree: DeskFault = {
+  type: 'Refused',
+  reason: 'the policy in force has no budget tree, and shares no quota',
+  mend: 'state `spec.budgets.tree` in the policy, and `budget` of its queues',
+}
+
+/** What it names that the policy has not, and what was probably meant. */
+const outOfOrder = (cell: Cell, id: string): DeskFault => {
+  const misnamed = misnamedBy(cell, cell.workloads.get(id)!)
+  const see = `\`leasehold why ${id}\` says what it lacks`
+  if (misnamed === null) return refused(`${id} stands in no order: the policy has no place for it`, see)
+  const { kind, meant, name } = misnamed
+  const lacks = name === null ? 'neither it nor its queue names a budget' : `the policy has no ${kind} ${name}`
+  return refused(`${id} stands in no order: ${lacks}`, meant === null ? see : `did you mean ${meant}?`)
+}
+
+/** Where it stands is told all the same. */
+const noLevels = ({ kueue }: Cell, id: string): DeskFault =>
+  refused(
+    kueue === null
+      ? `the policy in force has no budget tree, whose levels could be compared for ${id}`
+      : `the policy in force shares quota among queues: there are no levels of budgets to compare for ${id}`,
+    `\`leasehold queue --position ${id}\` lists who goes before it` +
+      (kueue === null ? '' : ', `leasehold share` what its queue may use'),
+  )
 
 const refused = (reason: string, mend: string): DeskFault => ({ type: 'Refused', reason, mend })
 

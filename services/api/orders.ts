@@ -8,13 +8,24 @@ import type { CellInput, DrillConcluded, NodeHealth, WorkloadSubmitted } from '.
 import { decide } from '../../domain/planner/decide.ts'
 import { canonicalPolicy, decodePolicy, withFreeze } from '../../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
+import { warningsOf } from '../../domain/policy/policy-warnings.ts'
 import type { EventLog, LogUnavailable, StoredEvent } from '../../domain/ports/event-log.ts'
 import type { WorkloadIntent } from '../../domain/workload/intent.ts'
 import { headOf } from '../../infra/chain/chain-head.ts'
 import { policyHash } from '../../infra/host/policy-hash.ts'
-import type { DeskFault, DrillOrdered, FactsAnswer, Ordered, Orderer, Submitted } from './desk.ts'
+import type {
+  DeskFault,
+  DrillOrdered,
+  ExceptionOrdered,
+  FactsAnswer,
+  HoldOrdered,
+  Ordered,
+  Orderer,
+  PolicyOrdered,
+  Submitted,
+} from './desk.ts'
 import { stateOf, unknownWorkload } from './fate.ts'
-import { withException } from './exception-grant.ts'
+import { subjectsIn, withException, withGranted, withoutException } from './exception-grant.ts'
 import type { Follower } from './follower.ts'
 import type { Intake, IntakeAnswer, Order } from './intake.ts'
 
@@ -70,12 +81,18 @@ export class Orders {
     return this.ofWorkload('CancelRequested', workload, by)
   }
 
-  hold(workload: string, by: Orderer): Answer<Ordered> {
-    return this.ofWorkload('HoldRequested', workload, by)
+  hold(workload: string, by: Orderer): Answer<HoldOrdered> {
+    return this.heldBack('HoldRequested', workload, by)
   }
 
-  release(workload: string, by: Orderer): Answer<Ordered> {
-    return this.ofWorkload('ReleaseRequested', workload, by)
+  release(workload: string, by: Orderer): Answer<HoldOrdered> {
+    return this.heldBack('ReleaseRequested', workload, by)
+  }
+
+  private async heldBack(type: 'HoldRequested' | 'ReleaseRequested', id: string, by: Orderer): Answer<HoldOrdered> {
+    const ordered = await this.ofWorkload(type, id, by)
+    if (E.isLeft(ordered)) return ordered
+    return E.right({ ...ordered.right, runs: this.follower.cell.workloads.get(id)?.run != null })
   }
 
   /** Each is a drill of its own: told again, it is as fresh as that. */
@@ -125,9 +142,22 @@ export class Orders {
     return this.one({ type: 'NodeHealthChanged', id, data: { device, health, node } }, by)
   }
 
-  async activatePolicy(document: Json, by: Orderer): Answer<Ordered> {
-    const policy = decodePolicy(document)
-    return E.isLeft(policy) ? E.left({ type: 'Invalid', faults: policy.left }) : this.activate(policy.right, by)
+  async activatePolicy(document: Json, by: Orderer): Answer<PolicyOrdered> {
+    const { cell } = this.follower
+    const read = decodePolicy(document)
+    if (E.isLeft(read)) return E.left({ type: 'Invalid', faults: read.left })
+    const whole = withGranted(read.right, cell.policy, cell.now)
+    if (E.isLeft(whole)) return E.left({ type: 'Invalid', faults: whole.left })
+    const { kept, policy } = whole.right
+    const { nodes } = cell.fleet
+    const warnings = warningsOf(policy, nodes.length === 0 ? null : nodes, cell.now)
+    const ordered = await this.activate(policy, by)
+    if (E.isLeft(ordered)) return ordered
+    return E.right({
+      ...ordered.right,
+      kept: kept.map(({ expires, name, owner }) => ({ name, owner, expires })),
+      warnings: warnings.map(({ mend, path, reason }) => ({ path, reason, mend })),
+    })
   }
 
   async freeze(pool: string | null, frozen: boolean, by: Orderer): Answer<Ordered> {
@@ -135,11 +165,30 @@ export class Orders {
     return policy === null ? E.left(noPolicy) : this.activate(withFreeze(policy, pool, frozen), by)
   }
 
-  async grantException(exception: Json, by: Orderer): Answer<Ordered> {
-    const { now, policy } = this.follower.cell
+  async grantException(exception: Json, by: Orderer): Answer<ExceptionOrdered> {
+    const { cell } = this.follower
+    const { now, policy } = cell
     if (policy === null) return E.left(noPolicy)
     const granted = withException(policy, exception, now)
-    return E.isLeft(granted) ? E.left({ type: 'Invalid', faults: granted.left }) : this.activate(granted.right, by)
+    if (E.isLeft(granted)) return E.left({ type: 'Invalid', faults: granted.left })
+    const ordered = await this.activate(granted.right, by)
+    if (E.isLeft(ordered)) return ordered
+    const { kind, name } = granted.right.exceptions!.at(-1)!.subject
+    // A budget that is not there was refused.
+    const names = kind === 'budget' ? new Set([name]) : subjectsIn(cell, kind)
+    const known = names.has(name)
+    return E.right({ ...ordered.right, known, meant: known ? null : nearest(name, [...names]) })
+  }
+
+  async revokeException(name: string, by: Orderer): Answer<Ordered> {
+    const { policy } = this.follower.cell
+    if (policy === null) return E.left(noPolicy)
+    const without = withoutException(policy, name)
+    if (without !== null) return this.activate(without, by)
+    const names = policy.exceptions?.map((each) => each.name) ?? []
+    const meant = nearest(name, names)
+    const mend = meant === null ? 'see `leasehold exception list`' : `did you mean ${meant}?`
+    return E.left({ type: 'NotFound', reason: `the policy in force has no exception ${name}`, mend })
   }
 
   async facts(lines: AsyncIterable<Uint8Array>): Answer<FactsAnswer> {
@@ -180,7 +229,10 @@ export class Orders {
   private async activate(policy: AllocationPolicy, by: Orderer): Answer<Ordered> {
     const hash = policyHash(policy)
     const document = JSON.parse(canonicalPolicy(policy)) as AllocationPolicy
-    return this.one({ type: 'PolicyActivated', id: `policy/${hash}/${randomUUID()}`, data: { document, hash } }, by)
+    return this.one(
+      { type: 'PolicyActivated', id: `policy/${hash}/${randomUUID()}`, data: { document, hash, keepsLapsed: true } },
+      by,
+    )
   }
 
   private async one(order: Order, by: Orderer): Answer<Ordered> {

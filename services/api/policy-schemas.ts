@@ -3,6 +3,7 @@ import { policySchema } from '../../domain/policy/allocation-policy.codec.ts'
 import { modes, sharings } from '../../domain/policy/allocation-policy.ts'
 import { exception } from '../../domain/policy/contract-policy.codec.ts'
 import { allowances, subjectKinds } from '../../domain/policy/contract-policy.ts'
+import { faultSchema, ordered } from './schemas.ts'
 import { flag, instant, list, nullable, object, text, whole, word } from './schema-words.ts'
 
 /* Of what is answered about the policy, and taken for it: see schemas.ts for the units. */
@@ -42,14 +43,24 @@ const headroomRow = object({
   mostMilli: whole,
   schedulableMilli: whole,
 })
-const exceptionRow = object({
-  name: text,
-  subject: object({ kind: word(...subjectKinds), name: text }),
-  allows: object({ kind: word(...allowances) }, { devicesMilli: whole }),
-  owner: text,
-  reason: text,
-  expires: nullable(date),
-  holds: flag,
+const exceptionRow = object(
+  {
+    name: text,
+    subject: object({ kind: word(...subjectKinds), name: text }),
+    allows: object({ kind: word(...allowances) }, { devicesMilli: whole }),
+    owner: text,
+    reason: text,
+    expires: nullable(date),
+    holds: flag,
+  },
+  { granted: flag },
+)
+
+export const exceptionOrderedSchema = object({ ...ordered, known: flag, meant: nullable(text) })
+export const policyOrderedSchema = object({
+  ...ordered,
+  kept: list(object({ name: text, owner: text, expires: nullable(date) })),
+  warnings: list(faultSchema),
 })
 
 export const policyAnswerSchema = object({
@@ -61,7 +72,8 @@ export const policyAnswerSchema = object({
   reviewDate: nullable(date),
   impactHypothesis: nullable(text),
   sharing: word(...sharings, 'queues'),
-  mode: word(...modes, 'frozen'),
+  mode: word(...modes),
+  frozen: flag,
   reservations: list(reservationRow),
   protectedPools: list(poolRow),
   headroom: nullable(headroomRow),

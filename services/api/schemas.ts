@@ -4,6 +4,7 @@ import { grounds, hintSchema } from './budget-schemas.ts'
 import {
   anything,
   data,
+  flag,
   instant,
   list,
   nullable,
@@ -27,8 +28,9 @@ export const errorSchema = object({
   error: object({ code: text, reason: text, mend: text }, { faults: list(faultSchema) }),
 })
 
-const ordered: Members = { id: text, outcome: word('recorded', 'duplicate'), position: nullable(whole) }
+export const ordered: Members = { id: text, outcome: word('recorded', 'duplicate'), position: nullable(whole) }
 export const orderedSchema = object(ordered)
+export const holdOrderedSchema = object({ ...ordered, runs: flag })
 const standing: Members = {
   workload: text,
   state: word(
@@ -76,6 +78,7 @@ const asked: Members = {
   standing: standingSchema,
   waitedMs: whole,
   preemptions: whole,
+  failedStarts: nullable(object({ count: whole, countMax: whole, at: nullable(instant), reason: nullable(text) })),
   outOfServiceMilli: whole,
 }
 export const whySchema = variants(
@@ -95,7 +98,20 @@ export const whySchema = variants(
     quotaOf: nullable(word('devices', 'cpu', 'memory')),
     keptFor: list(text),
     quotaFor: list(text),
-    claim: nullable(object({ node: text, lackingMilli: whole, at: instant })),
+    claim: nullable(
+      object({ node: text, lackingMilli: whole, at: instant }, { spared: object({ until: nullable(instant) }) }),
+    ),
+    exemptions: list(
+      object({
+        rule: text,
+        name: text,
+        owner: text,
+        reason: text,
+        expires: nullable(text),
+        workloads: list(text),
+        workloadsCount: whole,
+      }),
+    ),
     freeMilli: whole,
     largestMilli: whole,
     projectedFrom: nullable(instant),
@@ -127,6 +143,7 @@ export const whySchema = variants(
     startedAt: instant,
     expectedEndAt: nullable(instant),
     lease: leaseSchema,
+    onHold: flag,
   }),
 )
 
@@ -136,6 +153,7 @@ const planned: Members = {
   queue: text,
   at: instant,
   need: object({ devices: whole, milli: whole, memoryMib: whole }),
+  fleetMilli: whole,
   notes: list(text),
 }
 export const planSchema = list(
@@ -178,6 +196,8 @@ export const queueSchema = object({
   more: whole,
   running: whole,
   onHold: whole,
+  heldRunning: list(text),
+  standing: standingSchema,
 })
 
 export const healthSchema = word('ready', 'cordoned', 'draining', 'failed')
@@ -185,6 +205,7 @@ export const healthSchema = word('ready', 'cordoned', 'draining', 'failed')
 export const fleetSchema = object({
   at: instant,
   cell: text,
+  standing: standingSchema,
   total: object({
     nodes: whole,
     devices: whole,

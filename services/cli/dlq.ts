@@ -55,9 +55,10 @@ const registerShow: Register = (dlq, context) => {
           const lines = [
             `${letter.id}: ${state}, ${counted(bytes, 'byte')}, came ${instantText(at)}`,
             ...faults.map((fault) => `  ${describeFault(fault)}`),
-            ...(body === null ? ['only its beginning was kept:', head] : [body]),
+            ...(body === null ? ['only its beginning was kept:'] : []),
           ]
-          for (const line of lines) await session.write(`${terminalSafe(line)}\n`)
+          for (const line of lines) await session.say(line)
+          await session.write(`${terminalSafe(body ?? head)}\n`)
           return exitCodes.done
         }),
       ),

@@ -9,7 +9,8 @@ import { counted } from './counted.ts'
 import { diskCheck, folderCheck, growthChecks, partsCheck } from './doctor-folder.ts'
 import { systemChecks } from './doctor-system.ts'
 import { exitCodes } from './exit.ts'
-import type { Column, JsonObject, Paint } from './output.ts'
+import { wrapped } from '../../projections/explain/wording.ts'
+import { gap, type Column, type JsonObject, type Paint } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { version } from './version.ts'
@@ -24,7 +25,8 @@ export interface Check {
   /** What makes it ok again; null when it is. */
   readonly mend: string | null
 }
-type CheckRow = Check & JsonObject
+/** Of a table it may be only a further line of what was looked at. */
+type CheckRow = Omit<Check, 'status'> & { readonly status: Check['status'] | '' } & JsonObject
 
 /** Registers `doctor`. */
 export const registerDoctor: Register = (program, context) => {
@@ -35,18 +37,16 @@ export const registerDoctor: Register = (program, context) => {
     .action(
       verb(context, async (session) => {
         const checks = await examine(session)
-        await session.printRows<CheckRow>(
-          checks.map(rowOf),
-          session.style.format === 'csv' ? [...columns, mendColumn] : columns,
-        )
+        const { format, width } = session.style
+        if (format === 'table') await session.printRows<CheckRow>(foldedRows(checks, width), columns)
+        else await session.printRows<CheckRow>(checks.map(rowOf), [...columns, mendColumn])
         const broken = checks.filter(({ status }) => status === 'broken').length
         const degraded = checks.filter(({ status }) => status === 'degraded').length
-        if (session.style.format === 'table')
-          await session.write(
-            broken + degraded === 0
-              ? '\nNothing to mend.\n'
-              : `\n${mendsOf(checks)}\n${broken} broken, ${degraded} degraded.\n`,
-          )
+        if (format === 'table') {
+          await session.write('\n')
+          for (const line of mendsOf(checks)) await session.say(line)
+          await session.say(broken + degraded === 0 ? 'Nothing to mend.' : `${broken} broken, ${degraded} degraded.`)
+        }
         return broken > 0 ? exitCodes.failed : exitCodes.done
       }),
     )
@@ -54,7 +54,24 @@ export const registerDoctor: Register = (program, context) => {
 
 const rowOf = ({ check, status, detail, mend }: Check): CheckRow => ({ check, status, detail, mend })
 
-const paints: { readonly [S in Check['status']]: Paint } = { ok: 'good', degraded: 'warn', broken: 'bad' }
+/** A detail that is too long for its line goes on below it. */
+const foldedRows = (checks: ReadonlyArray<Check>, width: number): ReadonlyArray<CheckRow> => {
+  const before = Math.max(...checks.map(({ check }) => check.length)) + 'degraded'.length + 2 * gap.length
+  return checks.flatMap((each) =>
+    wrapped(each.detail, Math.max(before, width - before), 0)
+      .split('\n')
+      .map((detail, i): CheckRow =>
+        i === 0 ? { ...rowOf(each), detail } : { check: '', status: '', detail, mend: null },
+      ),
+  )
+}
+
+const paints: { readonly [S in CheckRow['status']]: Paint } = {
+  ok: 'good',
+  degraded: 'warn',
+  broken: 'bad',
+  '': 'plain',
+}
 const columns: ReadonlyArray<Column<CheckRow>> = [
   { name: 'check', value: ({ check }) => check, whole: true },
   { name: 'status', value: ({ status }) => status, whole: true, paint: ({ status }) => paints[status] },
@@ -63,8 +80,8 @@ const columns: ReadonlyArray<Column<CheckRow>> = [
 const mendColumn: Column<CheckRow> = { name: 'mend', value: ({ mend }) => mend }
 
 /** In a table they stand beneath, where they have room. */
-const mendsOf = (checks: ReadonlyArray<Check>): string =>
-  checks.flatMap(({ check, mend }) => (mend === null ? [] : [`${check}: ${mend}`])).join('\n')
+const mendsOf = (checks: ReadonlyArray<Check>): ReadonlyArray<string> =>
+  checks.flatMap(({ check, mend }) => (mend === null ? [] : [`${check}: ${mend}`]))
 
 export const examine = async (session: Session): Promise<ReadonlyArray<Check>> => {
   const folder = resolve(session.context.workingDirectory, session.configuration.data)

@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
+import { either as E } from 'fp-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { allowances, subjectKinds } from '../../domain/policy/contract-policy.ts'
 import { allowedText } from '../../projections/explain/policy-text.ts'
 import type { ExceptionRow } from '../../projections/explain/policy.ts'
+import type { DeskFault } from '../api/desk.ts'
 import { withDesk } from './desk.ts'
-import { fromDesk } from './desk-failed.ts'
+import { deskFailed, fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
 import { orderer } from './orderer.ts'
@@ -14,13 +16,14 @@ import type { Register } from './program.ts'
 import { verb, type Context } from './session.ts'
 import { refuseFlags } from './trace-options.ts'
 
-/** Registers `exception list` and `exception grant`. */
+/** Registers `exception list`, `exception grant` and `exception revoke`. */
 export const registerException: Register = (program, context) => {
   const exception = program
     .command('exception')
     .description('who is not bound by a rule of the policy for a while, why, and who answers for it')
   registerList(exception, context)
   registerGrant(exception, context)
+  registerRevoke(exception, context)
   exception.addHelpText('after', examples)
 }
 
@@ -65,10 +68,51 @@ const registerGrant = (exception: Command, context: Context): void => {
         const { expires, owner, reason } = flags
         const granted = { name, subject: subjectOf(flags.for), allows: allowedOf(flags.allow), owner, reason, expires }
         return withDesk(session, { claims: 'exception grant' }, async (desk) => {
-          const ordered = await fromDesk(desk.grantException(granted, orderer(reason)))
-          return printOrdered(session, { exception: name, ...ordered }, `${name} holds until ${expires}`)
+          const asked = await desk.grantException(granted, orderer(reason))()
+          if (E.isLeft(asked)) throw deskFailed(ofFlags(asked.left))
+          const ordered = asked.right
+          const code = await printOrdered(session, { exception: name, ...ordered }, `${name} holds until ${expires}`)
+          if (!ordered.known) session.note(unknownText(flags.for, ordered.meant))
+          return code
         })
       }),
+    )
+}
+
+const unknownText = (subject: string, meant: string | null): string =>
+  `Nothing of ${subject.replace('=', ' ')} waits or runs${meant === null ? ', or is named by the policy.' : `: did you mean ${meant}?`}`
+
+/** What is wrong with an exception, where it was written. */
+const ofFlags = (fault: DeskFault): DeskFault =>
+  fault.type !== 'Invalid'
+    ? fault
+    : {
+        ...fault,
+        faults: fault.faults.map((each) => ({ ...each, path: flagOf[each.path.split('.')[0]!] ?? each.path })),
+      }
+
+const flagOf: { readonly [member: string]: string } = {
+  name: '<name>',
+  subject: '--for',
+  allows: '--allow',
+  owner: '--owner',
+  reason: '--reason',
+  expires: '--expires',
+}
+
+const registerRevoke = (exception: Command, context: Context): void => {
+  exception
+    .command('revoke')
+    .argument('<name>', 'as `leasehold exception list` has it')
+    .description('let the rule bind again before its date: a new version of the policy')
+    .option('--reason <text>', 'why; it is recorded')
+    .action(
+      verb(context, (session, name: string, { reason }: { reason?: string }) =>
+        withDesk(session, { claims: 'exception revoke' }, async (desk) => {
+          const ordered = await fromDesk(desk.revokeException(name, orderer(reason)))
+          return printOrdered(session, { exception: name, ...ordered }, `${name} holds no longer`)
+        }),
+      ),
     )
 }
 
@@ -119,10 +163,11 @@ const plainColumns: ReadonlyArray<Column<Row>> = [
 ]
 
 const examples = `
-What is granted is of the policy in force: a document that is activated later says itself what
-holds. \`leasehold policy show --document\` prints the one in force, with its exceptions.
+What was granted ends by its date or by being revoked: a document that is activated later takes it
+along. One that a document states ends when a later document leaves it out, or by being revoked.
 
 Examples:
   leasehold exception grant demo --for team=vision --allow cap=64 --owner "Ann" \\
     --reason "the demo in May" --expires 2027-05-31
-  leasehold exception list`
+  leasehold exception list
+  leasehold exception revoke demo --reason "the demo is over"`

@@ -1,6 +1,7 @@
 import { describeFault, type Fault } from '../../domain/kernel/fault.ts'
 import type { LogUnavailable } from '../../domain/ports/event-log.ts'
-import { terminalSafe } from './output.ts'
+import { wrapped } from '../../projections/explain/wording.ts'
+import { defaultWidth, terminalSafe } from './output.ts'
 
 /**
  * What a verb's exit status says; scripts rely on it, so it never changes its meaning.
@@ -60,16 +61,19 @@ export const describeFailure = ({ message, faults, file }: VerbFailed): string =
     .slice(0, faultsMax)
     .map((fault) => `  ${describeFault(fault, fault.line === undefined ? undefined : file)}`)
   if (faults.length > faultsMax) lines.push(`  ... and ${faults.length - faultsMax} more`)
-  return [`error: ${message}`, ...lines].map((line) => `${shorten(terminalSafe(line))}\n`).join('')
+  return [`error: ${message}`, ...lines].map(failureLine).join('')
 }
+
+const failureLine = (line: string): string => `${wrapped(shorten(terminalSafe(line)), defaultWidth, 4)}\n`
 
 /** A bug of ours: one line and what to do; the stack only on request. */
 export const describeBug = (cause: unknown, debug: boolean): string => {
   const message = cause instanceof Error ? cause.message : String(cause)
   const stack = debug && cause instanceof Error ? `${cause.stack ?? ''}\n` : ''
   return (
-    `error: unexpected: ${shorten(terminalSafe(message))}\n` +
-    '  This is a bug in Leasehold. Please report it with the output of `leasehold doctor` and of this command with LEASEHOLD_DEBUG=1.\n' +
+    failureLine(`error: unexpected: ${message}`) +
+    '  This is a bug in Leasehold. Please report it with the output of `leasehold doctor` and of this\n' +
+    '  command with LEASEHOLD_DEBUG=1.\n' +
     stack
   )
 }

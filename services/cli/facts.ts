@@ -47,9 +47,9 @@ type Objection = FactsAnswer['objections'][number] & JsonObject
 const printAnswer = async (session: Session, answer: FactsAnswer) => {
   const { duplicate, objections, recorded, refused, undecodable, unneeded } = answer
   if (session.style.format === 'table') {
-    await session.write(
+    await session.say(
       `${recorded} recorded, ${duplicate} known already, ${counted(unneeded, 'tick')} with nothing due, ` +
-        `${refused} refused, ${undecodable} not to be decoded\n`,
+        `${refused} refused, ${undecodable} not to be decoded`,
     )
     if (objections.length > 0) await session.printRows<Objection>(objections, columns)
     if (undecodable > 0) session.note('What could not be decoded is kept: `leasehold dlq list`.')

@@ -1,3 +1,4 @@
+import { standingNote } from '../../projections/explain/standing-text.ts'
 import { gpusText, instantText } from '../../projections/explain/wording.ts'
 import type { FleetAnswer, NodeRow } from '../../projections/explain/fleet.ts'
 import { withDesk } from './desk.ts'
@@ -22,7 +23,7 @@ export const registerFleet: Register = (program, context) => {
       verb(context, (session, flags: { at?: string; watch?: WatchFlag }) => {
         const at = instantFrom(flags.at)
         return watched(session, flags.watch, (drawn) =>
-          withDesk(drawn, {}, async (desk) => {
+          withDesk(drawn, { at }, async (desk) => {
             await printFleet(drawn, await fromDesk(desk.fleet(at)))
             return exitCodes.done
           }),
@@ -40,6 +41,8 @@ const printFleet = async (session: Session, fleet: FleetAnswer): Promise<void> =
   if (format === 'csv') return session.printRows<Row>(rows, plainColumns)
   await session.printRows<Row>(rows, columns)
   await session.write(`\n${summary(fleet)}`)
+  const note = standingNote(fleet.standing)
+  if (note !== null) session.note(note)
 }
 
 const summary = ({ at, total }: FleetAnswer): string => {

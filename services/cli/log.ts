@@ -5,6 +5,7 @@ import type { EventRow as Row } from '../api/desk.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes, VerbFailed } from './exit.ts'
+import { instantFrom } from './instant.ts'
 import { registerLogExport } from './log-export.ts'
 import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
@@ -16,15 +17,16 @@ export const registerLog: Register = (program, context) => {
     .command('log')
     .argument('[workload]', 'its id')
     .description('what happened to a workload, event by event; `log export` gives the whole log')
+    .option('--at <time>', 'what had happened by then (default: now, the end of the log)')
     .action(
-      verb(context, (session, id: string | undefined) => {
+      verb(context, (session, id: string | undefined, flags: { at?: string }) => {
         if (id === undefined)
           throw new VerbFailed(
             exitCodes.usage,
             'say which workload: `leasehold log WORKLOAD`, or `leasehold log export`',
           )
         return withDesk(session, {}, async (desk) => {
-          const rows = (await fromDesk(desk.life(id))) as ReadonlyArray<EventRow>
+          const rows = (await fromDesk(desk.life(id, instantFrom(flags.at)))) as ReadonlyArray<EventRow>
           await session.printRows<EventRow>(rows, session.style.format === 'csv' ? plainEventColumns : columns)
           return exitCodes.done
         })

@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import { stringify } from 'yaml'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
+import { wrapped } from '../../projections/explain/wording.ts'
 
 export const formats = ['table', 'json', 'yaml', 'csv'] as const
 export type Format = (typeof formats)[number]
@@ -125,7 +126,8 @@ const renderTable = <Row>(rows: ReadonlyArray<Row>, columns: ReadonlyArray<Colum
   return line(heads, (text) => colours.bold(text)) + body.join('')
 }
 
-const gap = '   '
+/** Between columns. */
+export const gap = '   '
 
 /** Takes from the widest column that may be shortened, until the line fits or nothing more can be taken. */
 const narrow = (widths: number[], floors: ReadonlyArray<number | null>, width: number): void => {
@@ -170,6 +172,14 @@ export const terminalSafe = (text: string): string =>
     .replace(terminalEscapes, '')
     .replace(/[\t\r\n]+/g, ' ')
     .replace(controls, '')
+
+/** A sentence for a terminal of so many columns, on as many lines as it takes; those after the first are indented. */
+export const folded = (text: string, width: number): string => {
+  const safe = terminalSafe(text)
+  // What somebody copies into a shell stays on its line.
+  return `${safe.startsWith(copied) ? safe : wrapped(safe, width, /^ */.exec(safe)![0].length + 2)}\n`
+}
+const copied = '  leasehold '
 
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u

@@ -5,7 +5,7 @@ import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
-import { terminalSafe, type JsonObject } from './output.ts'
+import type { JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb } from './session.ts'
 import { fileFailed } from './trace-options.ts'
@@ -29,8 +29,7 @@ export const registerPlan: Register = (program, context) => {
         return withDesk(session, {}, async (desk) => {
           const plans = await fromDesk(desk.plan(read.right, at))
           if (plans.length > 1) session.note('Each is planned as if the others were not there.')
-          if (session.style.format === 'table')
-            for (const line of plans.flatMap(planLines)) await session.write(`${terminalSafe(line)}\n`)
+          if (session.style.format === 'table') for (const line of plans.flatMap(planLines)) await session.say(line)
           else
             await session.printRows<JsonObject>(
               plans as unknown as ReadonlyArray<JsonObject>,

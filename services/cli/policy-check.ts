@@ -48,10 +48,9 @@ export const registerPolicyCheck = (policy: Command, context: Context): void => 
     .action(
       verb(context, async (session, file: string, flags: CheckFlags) => {
         const fleet = await fleetFrom(session, flags)
-        if (fleet === null)
-          session.note('No fleet is known: what depends on it is not checked. Give --nodes or --node-list.')
         const found = await findings(file, fleet)
-        await printFindings(session, file, found)
+        await printFindings(session, file, found, fleet !== null)
+        if (fleet === null) session.note(unchecked)
         return codeOf(found, flags.strict === true)
       }),
     )
@@ -107,8 +106,17 @@ const codeOf = (found: ReadonlyArray<Fault>, strict: boolean): ExitCode => {
 
 const severityOf = (fault: Fault): 'fault' | 'warning' => (isWarning(fault) ? 'warning' : 'fault')
 
-const printFindings = async (session: Session, file: string, found: ReadonlyArray<Fault>): Promise<void> => {
-  if (session.style.format === 'table') return printTable(session, file, found)
+const unchecked =
+  'Without a fleet nothing is said of quota, reservations and reserves beyond what it has, of accelerators that it lacks, ' +
+  'of shares below one device, and of pools on nodes that are not there: give --nodes N or --node-list FILE.'
+
+const printFindings = async (
+  session: Session,
+  file: string,
+  found: ReadonlyArray<Fault>,
+  hasFleet: boolean,
+): Promise<void> => {
+  if (session.style.format === 'table') return printTable(session, file, found, hasFleet)
   const rows = found.map((fault): JsonObject => {
     const { column = null, line = null, mend, path, reason } = fault
     return { severity: severityOf(fault), line, column, path, reason, mend }
@@ -138,7 +146,12 @@ const columns: ReadonlyArray<Column<Line>> = [
 /** Columns of a terminal before the text. */
 const marginWidth = 20
 
-const printTable = async (session: Session, file: string, found: ReadonlyArray<Fault>): Promise<void> => {
+const printTable = async (
+  session: Session,
+  file: string,
+  found: ReadonlyArray<Fault>,
+  hasFleet: boolean,
+): Promise<void> => {
   const width = Math.max(marginWidth, session.style.width - marginWidth)
   const lines = found.flatMap((fault): ReadonlyArray<Line & JsonObject> => {
     const { line, mend, path, reason } = fault
@@ -148,15 +161,17 @@ const printTable = async (session: Session, file: string, found: ReadonlyArray<F
     )
   })
   if (lines.length > 0) await session.printRows<Line>(lines, columns)
-  await session.write(`${lines.length > 0 ? '\n' : ''}${terminalSafe(file)}: ${summary(found)}\n`)
+  if (lines.length > 0) await session.write('\n')
+  await session.say(`${file}: ${summary(found, hasFleet)}`)
 }
 
-const summary = (found: ReadonlyArray<Fault>): string => {
+const summary = (found: ReadonlyArray<Fault>, hasFleet: boolean): string => {
   const warnings = found.filter(isWarning).length
   const faults = found.length - warnings
   if (faults > 0)
     return `not valid, ${counted(faults, 'fault')}; warnings come once ${faults === 1 ? 'it is' : 'they are'} mended`
-  return warnings > 0 ? `valid, with ${counted(warnings, 'warning')}` : 'valid, nothing to warn of'
+  if (warnings > 0) return `valid, with ${counted(warnings, 'warning')}`
+  return `valid, nothing to warn of${hasFleet ? '' : ' that needs no fleet'}`
 }
 
 /** Broken between words, or inside one that is longer than a line; what follows the first line is indented. */

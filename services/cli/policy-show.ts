@@ -40,8 +40,16 @@ const printPolicy = async (session: Session, answer: PolicyAnswer): Promise<void
   if (format === 'json' || format === 'yaml') return session.printObject(answer as unknown as JsonObject)
   const lines = grantLines(answer) as ReadonlyArray<Line>
   if (format === 'csv') return session.printRows<Line>(lines, columns)
-  const { hash, impactHypothesis, mode, name, owner, reviewDate, sharing } = answer
-  await session.printObject({ name, owner, reviewDate, impactHypothesis, sharing, mode, hash })
+  const { frozen, hash, impactHypothesis, mode, name, owner, reviewDate, sharing } = answer
+  await session.printObject({
+    name,
+    owner,
+    reviewDate,
+    impactHypothesis,
+    sharing,
+    mode: `${mode}${frozen ? ', and frozen: nothing starts' : ''}`,
+    hash,
+  })
   if (lines.length === 0) {
     session.note('It keeps nothing free, protects no pool and makes no exception.')
     return

@@ -19,7 +19,7 @@ import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
-import { renderRows, terminalSafe, type Column, type JsonObject } from './output.ts'
+import { renderRows, type Column, type JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { addWatchFlag, watched, type WatchFlag } from './watch.ts'
@@ -38,7 +38,7 @@ export const registerPrio: Register = (program, context) => {
       verb(context, (session, id: string, flags: { at?: string; watch?: WatchFlag }) => {
         const at = instantFrom(flags.at)
         return watched(session, flags.watch, (drawn) =>
-          withDesk(drawn, {}, async (desk) => {
+          withDesk(drawn, { at }, async (desk) => {
             const answer = await fromDesk(desk.prio(id, at))
             if (drawn.style.format === 'table') await printText(drawn, answer)
             else if (drawn.style.format === 'csv') await drawn.printRows<Row>(rowsOf(answer), plainColumns)
@@ -64,12 +64,12 @@ const ruleOf: { readonly [B in PrioLevel['by']]: string } = {
 
 const printText = async (session: Session, answer: PrioAnswer): Promise<void> => {
   for (const { by, parent, siblings } of answer.levels) {
-    await session.write(`${terminalSafe(`${parent === '' ? 'All' : parent}: ${ruleOf[by]}`)}\n`)
+    await session.say(`${parent === '' ? 'All' : parent}: ${ruleOf[by]}`)
     await session.write(
       `${renderRows(siblings as unknown as ReadonlyArray<Row>, [...common, ...factors[by]], session.style)}\n`,
     )
   }
-  await session.write(`${leafLines(answer).map(terminalSafe).join('\n')}\n`)
+  for (const line of leafLines(answer)) await session.say(line)
   session.note(`As of ${instantText(answer.at)}. Of those for whom something waits, the first whose work fits starts.`)
 }
 

@@ -1,12 +1,13 @@
 import type { Fault } from '../../domain/kernel/fault.ts'
 import type { PositionAnswer } from '../../projections/explain/position.ts'
-import type { QueueRow } from '../../projections/explain/queue.ts'
+import type { QueueAnswer, QueueRow } from '../../projections/explain/queue.ts'
+import { standingNote } from '../../projections/explain/standing-text.ts'
 import { durationText, instantText, needText } from '../../projections/explain/wording.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
 import { instantFrom } from './instant.ts'
-import { terminalSafe, type Column, type JsonObject } from './output.ts'
+import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { numberBetween, refuseFlags } from './trace-options.ts'
@@ -46,20 +47,18 @@ export const registerQueue: Register = (program, context) => {
         const at = instantFrom(flags.at)
         refuseFlags(faults)
         return watched(session, flags.watch, (drawn) =>
-          withDesk(drawn, {}, async (desk) => {
+          withDesk(drawn, { at }, async (desk) => {
             if (flags.position !== undefined) {
               const most = Math.min(limit === 0 ? aheadMost : limit, aheadMost)
               return printPosition(drawn, await fromDesk(desk.position(flags.position, most, at)))
             }
-            const { at: asOf, more, onHold, rows, running } = await fromDesk(desk.queue(flags.queue ?? null, limit, at))
+            const answer = await fromDesk(desk.queue(flags.queue ?? null, limit, at))
+            const { more, rows } = answer
             await drawn.printRows<Row>(
               rows as ReadonlyArray<Row>,
               drawn.style.format === 'csv' ? plainColumns : columnsFor(rows),
             )
-            if (drawn.style.format === 'table') {
-              const others = `${running} run${onHold === 0 ? '' : `, ${onHold} on hold`}`
-              drawn.note(`${rows.length === 0 ? 'Nothing waits at' : 'As of'} ${instantText(asOf)}; ${others}.`)
-            }
+            if (drawn.style.format === 'table') for (const note of notesOn(answer)) drawn.note(note)
             if (more > 0) drawn.note(`... and ${more} more: --limit 0 shows all.`)
             return exitCodes.done
           }),
@@ -69,6 +68,17 @@ export const registerQueue: Register = (program, context) => {
 }
 
 type Row = QueueRow & JsonObject
+
+const notesOn = ({ at, heldRunning, onHold, rows, running, standing }: QueueAnswer): ReadonlyArray<string> => {
+  const others = `${running === 1 ? '1 runs' : `${running} run`}${onHold === 0 ? '' : `, ${onHold} on hold`}`
+  const stays = standingNote(standing)
+  const held = `${heldRunning.join(', ')} ${heldRunning.length === 1 ? 'runs and is' : 'run and are'} on hold`
+  return [
+    `${rows.length === 0 ? 'Nothing waits at' : 'As of'} ${instantText(at)}; ${others}.`,
+    ...(stays === null ? [] : [stays]),
+    ...(heldRunning.length === 0 ? [] : [`${held}: once stopped, not started again before a release.`]),
+  ]
+}
 
 /** For a spreadsheet: numbers that can be counted with. */
 const plainColumns: ReadonlyArray<Column<Row>> = [
@@ -114,7 +124,7 @@ const printPosition = async (session: Session, answer: PositionAnswer) => {
   }
   if (format === 'table') {
     const place = `${position === 1 ? 'next' : `number ${position}`} at ${budget ?? `queue ${queue}`}`
-    await session.write(`${terminalSafe(`${workload} is ${place}${aheadCount === 0 ? '.' : ', behind:'}`)}\n`)
+    await session.say(`${workload} is ${place}${aheadCount === 0 ? '.' : ', behind:'}`)
   }
   if (aheadCount > 0 || format === 'csv')
     await session.printRows<AheadLine>(ahead as unknown as ReadonlyArray<AheadLine>, aheadColumns)

@@ -41,11 +41,12 @@ export const remoteDesk = (address: string): Desk => {
     setHealth: (node, device, health, by) => post(`/v1/nodes/${part(node)}/health`, { health, device, ...byOf(by) }),
     activatePolicy: (document, by) => post(`/v1/policy${textOf(ordering(by))}`, document),
     grantException: (exception, by) => post(`/v1/policy/exceptions${textOf(ordering(by))}`, exception),
+    revokeException: (name, by) => post(`/v1/policy/exceptions/${part(name)}/revoke`, byOf(by)),
     freeze: (pool, frozen, by) => post('/v1/freeze', { pool, frozen, ...byOf(by) }),
 
     state: (workload) => get(workloadPath(workload)),
     why: (workload, at) => get(`${workloadPath(workload)}/why`, { at }),
-    whyPreempted: (workload) => get(`${workloadPath(workload)}/why-preempted`),
+    whyPreempted: (workload, at) => get(`${workloadPath(workload)}/why-preempted`, { at }),
     prio: (workload, at) => get(`${workloadPath(workload)}/prio`, { at }),
     position: (workload, limit, at) => get(`${workloadPath(workload)}/position`, { limit, at }),
     share: (node, at) => get('/v1/share', { node, at }),
@@ -55,13 +56,13 @@ export const remoteDesk = (address: string): Desk => {
     queue: (queue, limit, at) => get('/v1/queue', { queue, limit, at }),
     fleet: (at) => get('/v1/fleet', { at }),
     decisions: ({ at, limit, type, workload }) => get('/v1/decisions', { type, workload, at, limit }),
-    life: (workload) => get(`${workloadPath(workload)}/log`),
+    life: (workload, at) => get(`${workloadPath(workload)}/log`, { at }),
 
     sql: (query, { rowsMax, timeMaxMs }) =>
       post('/v1/sql', { query, timeMaxMs, rowsMax }, { silenceMaxMs: timeMaxMs + queryGraceMs }),
     rebuild: () => post('/v1/rebuild', {}, { silenceMaxMs: rebuildSilenceMaxMs }),
 
-    commands: (limit) => get(`/v1/commands?limit=${limit}`),
+    commands: (limit, at) => get('/v1/commands', { limit, at }),
     deadLetters: () => get('/v1/dlq'),
     deadLetter: (id) => get(`/v1/dlq/${part(id)}`),
     replayDeadLetter: (id, by) => post(`/v1/dlq/${part(id)}/replay`, byOf(by)),

@@ -7,15 +7,7 @@ import {
   type EffectiveConfiguration,
 } from '../../infra/host/configuration.ts'
 import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
-import {
-  defaultWidth,
-  renderObject,
-  renderRows,
-  terminalSafe,
-  type Column,
-  type JsonObject,
-  type Style,
-} from './output.ts'
+import { defaultWidth, folded, renderObject, renderRows, type Column, type JsonObject, type Style } from './output.ts'
 import { startProgress, type Progress } from './progress.ts'
 
 export type Terminal = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number }
@@ -40,7 +32,9 @@ export interface Session {
   readonly printObject: (object: JsonObject) => Promise<void>
   /** As it is, to stdout; resolves when the reader has taken enough of it to go on. */
   readonly write: (text: string) => Promise<void>
-  /** Talk, to stderr: data alone goes to stdout. */
+  /** Sentences to stdout, each broken where it is too long for a line. */
+  readonly say: (text: string) => Promise<void>
+  /** Talk, to stderr, likewise: data alone goes to stdout. */
   readonly note: (text: string) => void
   readonly progress: (title: string, total: number) => Progress
 }
@@ -79,16 +73,17 @@ const openSession = (context: Context, command: Command): Session => {
     origins,
     style,
     ...printing(style, (text) => writeAll(stdout, text)),
-    note: (text) => stderr.write(`${terminalSafe(text)}\n`),
+    note: (text) => stderr.write(folded(text, style.width)),
     progress: (title, total) => startProgress(stderr, title, total),
   }
 }
 
-type Printing = Pick<Session, 'printRows' | 'printObject' | 'write'>
+type Printing = Pick<Session, 'printRows' | 'printObject' | 'say' | 'write'>
 
 const printing = (style: Style, write: (text: string) => Promise<void>): Printing => ({
   printRows: (rows, columns) => write(renderRows(rows, columns, style)),
   printObject: (object) => write(renderObject(object, style)),
+  say: (text) => write(folded(text, style.width)),
   write,
 })
 
@@ -100,7 +95,7 @@ export const writingTo = (session: Session, write: (text: string) => void): Sess
     return Promise.resolve()
   }),
   note: (text) => {
-    write(`${terminalSafe(text)}\n`)
+    write(folded(text, session.style.width))
   },
   progress: () => ({ at: () => undefined, stop: () => undefined }),
 })

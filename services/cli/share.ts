@@ -3,6 +3,7 @@ import { shareLines } from '../../projections/explain/share-text.ts'
 import type { QuotaAmounts, QuotaShare } from '../../projections/explain/quota-share.ts'
 import type { ShareAnswer, ShareNode } from '../../projections/explain/share.ts'
 import { amountText, durationText, gpuHoursText, instantText, wrapped } from '../../projections/explain/wording.ts'
+import { counted } from './counted.ts'
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes } from './exit.ts'
@@ -26,7 +27,7 @@ export const registerShare: Register = (program, context) => {
       verb(context, (session, node: string | undefined, flags: { at?: string; watch?: WatchFlag }) => {
         const at = instantFrom(flags.at)
         return watched(session, flags.watch, (drawn) =>
-          withDesk(drawn, {}, async (desk) => {
+          withDesk(drawn, { at }, async (desk) => {
             const answer = await fromDesk(desk.share(node ?? null, at))
             if (answer.sharing === 'kueue' && drawn.style.format !== 'json' && drawn.style.format !== 'yaml')
               await printQuotas(drawn, answer, node !== undefined)
@@ -45,7 +46,8 @@ const rowsOf = ({ nodes }: ShareAnswer) => nodes as unknown as ReadonlyArray<Row
 
 const printTable = async (session: Session, answer: ShareAnswer, isOne: boolean): Promise<void> => {
   const { style } = session
-  const rows = rowsOf(answer)
+  const everybody = rowsOf(answer)
+  const rows = everybody.filter((row) => !isGone(row) || row.node === everybody[0]!.node)
   const all = columnsAt(answer.at)
   // In words, and in every other format, the credit is told too.
   const shown = fitsTable(rows, all, style) ? all : all.filter(({ name }) => name !== 'credit')
@@ -57,9 +59,11 @@ const printTable = async (session: Session, answer: ShareAnswer, isOne: boolean)
   if (!isOne || rows.length > 1) await session.write(renderRows(rows, shown, style))
   const owned = rows.filter(({ owner, reviewDate }) => owner !== null || reviewDate !== null)
   if (!isOne && owned.length > 0) await session.write(`\n${renderRows(owned, ownerColumns, style)}`)
-  session.note(
-    `As of ${instantText(answer.at)}; GPU-hours over the last ${answer.windowHours} hours and the open one. Got is all that was held; what nobody was owed of it is not charged, and debt is what is owed and was not charged.`,
-  )
+  session.note(`As of ${instantText(answer.at)}; GPU-hours over the last ${answer.windowHours} hours and the open one.`)
+  const left = everybody.length - rows.length
+  if (left > 0)
+    session.note(`${counted(left, 'person')} had nothing in that time and ${left === 1 ? 'is' : 'are'} left out.`)
+  session.note('Each level is judged by itself: sums need not add up. Columns: `leasehold share --help`.')
 }
 
 /** Of a queue or cohort, one line for each resource that it has quota of. */
@@ -144,6 +148,12 @@ const folded = (line: string, width: number): string => {
   return margin + wrapped(line.slice(margin.length), width - below.length, 0).replaceAll('\n', `\n${below}`)
 }
 
+const isIdle = ({ heldMilli, waiting }: ShareNode): boolean => heldMilli === 0 && waiting === 0
+
+/** A person of whom the window knows nothing: they came once, and are part of their siblings' sums for ever. */
+const isGone = (row: ShareNode): boolean =>
+  row.kind === 'person' && isIdle(row) && row.owedMilliUnitH === 0 && row.heldMilliUnitH === 0
+
 const indented = ({ depth, kind, node }: ShareNode): string =>
   `${'  '.repeat(depth)}${kind === 'cell' ? '(all)' : node.slice(node.lastIndexOf('/') + 1)}`
 
@@ -158,7 +168,7 @@ const columnsAt = (at: number): ReadonlyArray<Column<Row>> => [
   { name: 'credit', value: (row) => gpuHoursText(row.creditMilliUnitH), align: 'right' },
   {
     name: 'stands',
-    value: ({ standing }) => standing,
+    value: (row) => (isIdle(row) ? 'idle' : row.standing),
     paint: ({ standing }) => (standing === 'even' ? 'plain' : 'warn'),
     whole: true,
   },
@@ -200,6 +210,21 @@ const plainColumns: ReadonlyArray<Column<Row>> = [
 ]
 
 const examples = `
+Of a budget tree (docs/policy.md), as a table; GPU-hours over the window of the policy:
+  SHARE      of what its parent is entitled to, against its siblings', idle ones included
+  HOLDS      GPUs now, of those that it is entitled to
+  OWED       what it had demand for, up to what it was entitled to
+  GOT        all that it held
+  CHARGED    what of that counts: within its entitlement, or while a sibling lacked it
+  DEBT       owed and not charged, summed over the window: it comes before what was served more
+  CREDIT     entitled and not wanted: first served when there is more than anybody is owed
+  STANDS     behind: holds less than it is owed, and has work that waits; over: holds more than its
+             entitlement while a sibling is behind; even: neither; idle: holds and wants nothing
+  NEXT TURN  the earliest thing known that changes something for what waits there
+Each level is judged among siblings only, so children's figures need not add up to their parent's.
+Debt of some hours and credit of others stand beside each other. Whoever holds nothing, wants
+nothing and had nothing within the window is left out of the table, and keeps the share.
+
 Examples:
   leasehold share
   leasehold share research --at 2026-08-05T02:00:00Z

@@ -6,7 +6,12 @@ import type { Session } from './session.ts'
 import { noteUntold, type Untold } from './simulate-untold.ts'
 
 /** What came of one trace under one of several policies. */
-export type ComparedRun = Omit<Simulated, 'cell'> & { readonly policy: string; readonly wallMs: number }
+export type ComparedRun = Omit<Simulated, 'cell'> & {
+  readonly policy: string
+  readonly wallMs: number
+  /** Of what still waits when nothing more can happen, and why. */
+  readonly neverStarted: ReadonlyArray<string>
+}
 
 /** One figure, and what it is in each run, by the run's number. */
 type Line = JsonObject & { readonly name: string }
@@ -22,8 +27,8 @@ export const printCompared = async (
 ): Promise<void> => {
   noteUntold(session, untold)
   const { format } = session.style
-  const objects = runs.map(({ report, shared, policy, ...rest }) => {
-    return { policy, ...report, ...shared, ...rest } as unknown as JsonObject
+  const objects = runs.map(({ decisions, events, logDigest, policy, report, shared, wallMs }) => {
+    return { policy, ...report, ...shared, decisions, events, wallMs, logDigest } as unknown as JsonObject
   })
   const columns: ReadonlyArray<Column<Line>> = [
     { name: 'figure', value: ({ name }) => name, whole: true },
@@ -37,6 +42,7 @@ export const printCompared = async (
     told.map(({ name, ...values }) => ({ name, ...saidOf(values) })),
     columns,
   )
+  for (const { neverStarted, policy } of runs) for (const note of neverStarted) session.note(`${policy}: ${note}`)
   session.note('No log of these runs was kept.')
 }
 

@@ -233,11 +233,11 @@ const runEach = async (session: Session, scenarios: ReadonlyArray<Scenario>): Pr
   for (const scenario of scenarios) {
     const { name } = scenario.policy
     const before = runs.filter(({ policy }) => policy === name || policy.startsWith(`${name} (`)).length
-    const { decisions, events, logDigest, report, shared, wallMs } = await timed(() =>
+    const { cell, decisions, events, logDigest, report, shared, wallMs } = await timed(() =>
       runOn(session, memoryEventLog(), scenario),
     )
     const policy = before === 0 ? name : `${name} (${before + 1})`
-    runs.push({ policy, report, shared, decisions, events, wallMs, logDigest })
+    runs.push({ policy, report, shared, decisions, events, wallMs, logDigest, neverStarted: notesOnWhatWaits(cell) })
   }
   return runs
 }
@@ -281,7 +281,7 @@ const runFailed = (fault: RunFault): VerbFailed => {
 const printSimulated = async (session: Session, simulated: Timed, untold: Untold): Promise<void> => {
   const { report, shared, decisions, events, wallMs, logDigest, cell } = simulated
   noteUntold(session, untold)
-  if (report.waiting !== null) noteWhatWaits(session, cell)
+  if (report.waiting !== null) for (const note of notesOnWhatWaits(cell)) session.note(note)
   const figuresOfAll = { ...report, ...shared } as unknown as JsonObject
   const all: JsonObject = { ...figuresOfAll, ...untold, decisions, events, wallMs, logDigest }
   if (session.style.format === 'csv') return session.printRows(figures(all), figureColumns)
@@ -298,19 +298,19 @@ const printSimulated = async (session: Session, simulated: Timed, untold: Untold
 }
 
 /** What no figure shows: jobs that still wait when nothing more can happen, and why. */
-const noteWhatWaits = (session: Session, { workloads }: Cell): void => {
+const notesOnWhatWaits = ({ workloads }: Cell): ReadonlyArray<string> => {
   const byCode = new Map<string, number>()
   for (const { run, hold } of workloads.values()) {
     if (run !== null) continue
     const code = hold?.code ?? 'PendingEvaluation'
     byCode.set(code, (byCode.get(code) ?? 0) + 1)
   }
-  if (byCode.size === 0) return
+  if (byCode.size === 0) return []
   const all = [...byCode.values()].reduce((sum, count) => sum + count)
-  const codes = [...byCode].map(([code, count]) => `${code} ${count}`).join(', ')
-  session.note(
-    `${all} ${all === 1 ? 'job' : 'jobs'} never started and ${all === 1 ? 'is' : 'are'} in no figure of waits: ${codes}.`,
-  )
+  const codes = [...byCode].sort(([, a], [, b]) => b - a).map(([code, count]) => `${code} ${count}`)
+  return [
+    `${all} ${all === 1 ? 'job' : 'jobs'} never started and ${all === 1 ? 'is' : 'are'} in no figure of waits: ${codes.join(', ')}.`,
+  ]
 }
 
 /** For a person: only what has a meaning here, a line for each figure, numbers as one would say them. */

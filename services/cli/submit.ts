@@ -8,7 +8,7 @@ import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { exitCodes, type ExitCode } from './exit.ts'
 import { orderer } from './orderer.ts'
-import { terminalSafe, type Column, type JsonObject } from './output.ts'
+import type { Column, JsonObject } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
 import { untilSignal } from './signals.ts'
@@ -79,7 +79,7 @@ const columns: ReadonlyArray<Column<SubmittedRow>> = [
 const printSubmitted = async (session: Session, submitted: ReadonlyArray<Submitted>): Promise<void> => {
   if (session.style.format !== 'table')
     return session.printRows<SubmittedRow>(submitted as ReadonlyArray<SubmittedRow>, columns)
-  for (const one of submitted) await session.write(`${terminalSafe(submittedText(one))}\n`)
+  for (const one of submitted) await session.say(submittedText(one))
   if (submitted.length === 1) session.note(`Where it stands: leasehold why ${submitted[0]!.workload}`)
 }
 
@@ -127,7 +127,8 @@ const follow = async (session: Session, submitted: ReadonlyArray<Submitted>, wai
         const key = `${state.state} ${state.attempt} ${state.text}`
         if (last.get(state.workload) === key) continue
         last.set(state.workload, key)
-        await session.write(stateLine(session, state))
+        if (session.style.format === 'table') await session.say(stateText(state))
+        else await session.write(`${JSON.stringify(state)}\n`)
       }
       const codes = states.map(({ state }) => ended[state])
       if (!codes.includes(undefined)) return (codes as ExitCode[]).reduce(worse, exitCodes.done)
@@ -155,10 +156,8 @@ const worse = (a: ExitCode, b: ExitCode): ExitCode =>
       ? exitCodes.done
       : exitCodes.refused
 
-const stateLine = ({ style }: Session, state: WorkloadState): string =>
-  style.format === 'table'
-    ? terminalSafe(`${instantText(state.since)}  ${state.workload} ${state.state}: ${state.text}`) + '\n'
-    : `${JSON.stringify(state)}\n`
+const stateText = ({ since, state, text, workload }: WorkloadState): string =>
+  `${instantText(since)}  ${workload} ${state}: ${text}`
 
 const examples = `
 Exit code ${exitCodes.refused} when one is refused. With --wait: ${exitCodes.done} when all succeeded, ${exitCodes.failed} when one failed,

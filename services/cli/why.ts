@@ -27,7 +27,7 @@ export const registerWhy: Register = (program, context) => {
       verb(context, (session, id: string, flags: { at?: string; watch?: WatchFlag }) => {
         const at = instantFrom(flags.at)
         return watched(session, flags.watch, (drawn) =>
-          withDesk(drawn, {}, async (desk) => {
+          withDesk(drawn, { at }, async (desk) => {
             const asked = await desk.why(id, at)()
             if (E.isLeft(asked) && asked.left.type === 'NotFound') {
               // What has ended waits no longer, and how it ended is the answer: of a past that it had by then.
@@ -45,7 +45,7 @@ export const registerWhy: Register = (program, context) => {
 }
 
 const printEnd = async (session: Session, end: WorkloadState) => {
-  if (session.style.format === 'table') await session.write(`${terminalSafe(`${end.workload} ${end.text}.`)}\n`)
+  if (session.style.format === 'table') await session.say(`${end.workload} ${end.text}.`)
   else await session.printObject(end as unknown as JsonObject)
   return exitCodes.done
 }

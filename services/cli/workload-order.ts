@@ -1,20 +1,30 @@
 import { withDesk } from './desk.ts'
 import { fromDesk } from './desk-failed.ts'
 import { orderer } from './orderer.ts'
-import { printOrdered } from './ordered.ts'
+import type { HoldOrdered, Ordered } from '../api/desk.ts'
+import { printSaid } from './ordered.ts'
 import type { Register } from './program.ts'
 import { verb } from './session.ts'
 
-/** What such a verb says of itself, and of the workload once it is recorded. */
-export interface WorkloadOrderWords {
+/** What such a verb says of itself, and of what became of the order. */
+export interface WorkloadOrderWords<O extends Ordered> {
   readonly description: string
-  readonly done: string
+  readonly said: (workload: string, ordered: O) => string
   readonly help: string
+}
+
+interface WorkloadOrders {
+  readonly cancel: Ordered
+  readonly hold: HoldOrdered
+  readonly release: HoldOrdered
 }
 
 /** Registers a verb that orders something of one workload. */
 export const registerWorkloadOrder =
-  (order: 'cancel' | 'hold' | 'release', { description, done, help }: WorkloadOrderWords): Register =>
+  <N extends keyof WorkloadOrders>(
+    order: N,
+    { description, help, said }: WorkloadOrderWords<WorkloadOrders[N]>,
+  ): Register =>
   (program, context) => {
     program
       .command(order)
@@ -25,8 +35,8 @@ export const registerWorkloadOrder =
       .action(
         verb(context, (session, workload: string, { reason }: { reason?: string }) =>
           withDesk(session, { claims: order }, async (desk) => {
-            const ordered = await fromDesk(desk[order](workload, orderer(reason)))
-            return printOrdered(session, { workload, ...ordered }, `${workload} ${done}`)
+            const ordered = await fromDesk<Ordered>(desk[order](workload, orderer(reason)))
+            return printSaid(session, { workload, ...ordered }, said(workload, ordered as WorkloadOrders[N]))
           }),
         ),
       )

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { run } from '../services/cli/terminal.ts'
+import { run, unfolded } from '../services/cli/terminal.ts'
 import { goodLog } from '../support/good-log.ts'
 import { smallTrace } from '../support/small-trace.ts'
 import { eventsIn, expectIntact, expectOneError } from '../support/told.ts'
@@ -241,11 +241,12 @@ describe('a file or folder', () => {
       [['queue', '--data', closed], /cannot be looked into; give this user the right/],
       [['simulate', trace, '--nodes', '1', '--data', closed], /cannot be written: EACCES; name a folder that can/],
     ] as const) {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [binary, ...words], {
+      const { status, stdout, ...told } = spawnSync(process.execPath, [binary, ...words], {
         encoding: 'utf8',
         uid: 65534,
         gid: 65534,
       })
+      const stderr = unfolded(told.stderr)
       expect(status).toBe(1)
       expectOneError({ stdout, stderr })
       expect(stderr).toMatch(reason)

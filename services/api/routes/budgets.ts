@@ -43,13 +43,13 @@ const drill = record({
 export const budgetRoutes: ReadonlyArray<Route> = [
   workloadOrder('hold', {
     summary: 'Lets a workload wait, whatever is free, until it is released',
-    repeated: 'It is so already',
-    done: 'Recorded; what runs goes on',
+    repeated: 'It is on hold already',
+    done: 'Recorded; what runs (`runs`) goes on, and does not start again once it is stopped',
   }),
   workloadOrder('release', {
     summary: 'Lets a workload that was put on hold wait for its turn again',
-    repeated: 'It is so already',
-    done: 'Recorded',
+    repeated: 'It was not on hold',
+    done: 'Recorded; what runs (`runs`) may start again once it is stopped',
   }),
   route({
     method: 'GET',
@@ -79,10 +79,10 @@ export const budgetRoutes: ReadonlyArray<Route> = [
     tag,
     summary: 'Each time a workload made room for others, for whom and why, and what came of it',
     params: workload,
-    query: noQuery,
+    query: atQuery,
     answers: { 200: { description: 'Oldest first; none: it never did', content: { [jsonType]: whyPreemptedSchema } } },
     errors: [404],
-    answer: async ({ desk, params }) => ok(await given(desk.whyPreempted(params['id']!))),
+    answer: async ({ desk, params, query }) => ok(await given(desk.whyPreempted(params['id']!, query.at))),
   }),
   route({
     method: 'GET',

@@ -12,13 +12,15 @@ import {
   wholeNumber,
   type Reader,
 } from '../../../domain/kernel/document.ts'
+import type { JsonSchema } from '../../../domain/kernel/json-schema.ts'
 import { found } from '../../../domain/kernel/wording.ts'
 import { nodeDevicesMax } from '../../../domain/planner/cell-event.codec.ts'
 import type { CellDecision, NodeHealth } from '../../../domain/planner/cell-event.ts'
 import { policySchema } from '../../../domain/policy/allocation-policy.codec.ts'
 import { decisionTypeNamed, decisionTypeNear, decisionTypes } from '../decision-types.ts'
-import { exceptionBody, policyAnswerSchema } from '../policy-schemas.ts'
+import { exceptionBody, exceptionOrderedSchema, policyAnswerSchema, policyOrderedSchema } from '../policy-schemas.ts'
 import { eventsSchema, fleetSchema, orderedSchema, queueSchema } from '../schemas.ts'
+import { byBody, byIn } from './order.ts'
 import {
   asOf,
   byOf,
@@ -56,7 +58,10 @@ const health = record({
 })
 const freeze = record({ frozen: needed(flag), pool: optional(name, null), ...orderer })
 
-const ordered = { 200: { description: 'Recorded, or so already', content: { [jsonType]: orderedSchema } } }
+const recordedAs = (schema: JsonSchema) => ({
+  200: { description: 'Recorded, or so already', content: { [jsonType]: schema } },
+})
+const ordered = recordedAs(orderedSchema)
 /** Taken as it stands: the desk decodes it, and says what is wrong. */
 const asItIs = (value: unknown) => E.right(value as Json)
 
@@ -134,10 +139,10 @@ const orders: ReadonlyArray<Route> = [
     method: 'POST',
     path: '/v1/policy',
     tag: 'fleet',
-    summary: 'Puts a policy into force',
+    summary: 'Puts a policy into force; what was granted before holds on',
     query: record(orderer),
     body: { types: { [jsonType]: policySchema, [yamlType]: policySchema } },
-    answers: ordered,
+    answers: recordedAs(policyOrderedSchema),
     errors: [409],
     answer: async (asked) => {
       const document = await documentIn<Json>(asked, asItIs)
@@ -151,12 +156,24 @@ const orders: ReadonlyArray<Route> = [
     summary: 'Puts the policy into force with one exception more, which has to expire',
     query: record(orderer),
     body: { types: { [jsonType]: exceptionBody, [yamlType]: exceptionBody } },
-    answers: ordered,
+    answers: recordedAs(exceptionOrderedSchema),
     errors: [409],
     answer: async (asked) => {
       const exception = await documentIn<Json>(asked, asItIs)
       return ok(await given(asked.desk.grantException(exception, byOf(asked.query))))
     },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/policy/exceptions/:name/revoke',
+    tag: 'fleet',
+    summary: 'Puts the policy into force without one of its exceptions',
+    params: { name: 'name of the exception' },
+    query: record({}),
+    body: byBody,
+    answers: ordered,
+    errors: [404, 409],
+    answer: async (asked) => ok(await given(asked.desk.revokeException(asked.params['name']!, await byIn(asked)))),
   }),
   route({
     method: 'POST',

@@ -1,5 +1,5 @@
 import { record } from '../../../domain/kernel/document.ts'
-import { orderedSchema } from '../schemas.ts'
+import { holdOrderedSchema, orderedSchema } from '../schemas.ts'
 import {
   byOf,
   given,
@@ -20,6 +20,8 @@ const by = record(orderer)
 export const byBody = { types: { [jsonType]: objectSchema(by) }, optional: true } as const
 export const byIn = async (asked: Asked<unknown>) => byOf(await objectIn(asked, by))
 
+const answered = { cancel: orderedSchema, hold: holdOrderedSchema, release: holdOrderedSchema } as const
+
 /** An order about one workload: it is recorded, or it was so already. */
 export const workloadOrder = (
   verb: 'cancel' | 'hold' | 'release',
@@ -34,8 +36,8 @@ export const workloadOrder = (
     query: noQuery,
     body: byBody,
     answers: {
-      200: { description: says.repeated, content: { [jsonType]: orderedSchema } },
-      202: { description: says.done, content: { [jsonType]: orderedSchema } },
+      200: { description: says.repeated, content: { [jsonType]: answered[verb] } },
+      202: { description: says.done, content: { [jsonType]: answered[verb] } },
     },
     errors: [404, 409],
     answer: async (asked) => {

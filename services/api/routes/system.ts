@@ -2,7 +2,7 @@ import { optional, record } from '../../../domain/kernel/document.ts'
 import type { EventRow } from '../desk.ts'
 import { HttpError } from '../http-error.ts'
 import { commandsSchema, healthzSchema, openApiSchema, plainText, readySchema, statusSchema } from '../schemas.ts'
-import { count, eventStreamType, given, jsonType, noQuery, ok, route, textType, type Route } from './route.ts'
+import { asOf, count, eventStreamType, given, jsonType, noQuery, ok, route, textType, type Route } from './route.ts'
 
 /** What these routes tell of beside what the desk knows. */
 export interface SystemParts {
@@ -33,10 +33,10 @@ export const systemRoutes = ({ eventStreamsMax, metrics, openApi, unready }: Sys
       path: '/v1/commands',
       tag,
       summary: 'What adapters are to do and have not concluded; none while nothing is sent',
-      query: record({ limit: optional(count(1, commandsMax), commandsMax) }),
+      query: record({ limit: optional(count(1, commandsMax), commandsMax), at: optional(asOf, null) }),
       answers: { 200: { description: 'Each with its id and deadline', content: { [jsonType]: commandsSchema } } },
       errors: [],
-      answer: async ({ desk, query }) => ok(await given(desk.commands(query.limit))),
+      answer: async ({ desk, query }) => ok(await given(desk.commands(query.limit, query.at))),
     }),
     route({
       method: 'GET',

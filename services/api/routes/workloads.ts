@@ -105,10 +105,10 @@ export const workloadRoutes: ReadonlyArray<Route> = [
     tag,
     summary: 'Everything that happened to a workload',
     params: workload,
-    query: noQuery,
+    query: atQuery,
     answers: { 200: { description: 'Its events, in order', content: { [jsonType]: eventsSchema } } },
     errors: [404],
-    answer: async ({ desk, params }) => ok(await given(desk.life(params['id']!))),
+    answer: async ({ desk, params, query }) => ok(await given(desk.life(params['id']!, query.at))),
   }),
   route({
     method: 'POST',

@@ -61,6 +61,8 @@ const waiting = {
   keptFor: [],
   quotaFor: [],
   claim: null,
+  exemptions: [],
+  failedStarts: null,
 } satisfies Why
 const reasonOf = (why: Partial<typeof waiting> | { code: 'BehindInQueue' }) =>
   whyText({ ...waiting, ...why }).split('\n')[1]

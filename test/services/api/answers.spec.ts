@@ -174,6 +174,11 @@ describe('the document of the interface', () => {
     const answered = { ...grant, owner: 'Ann', reason: 'The demo.', expires: '2999-01-01' }
     await post('/v1/policy/exceptions?actor=ann', answered)
     await post('/v1/policy/exceptions', answered)
+    await post('/v1/policy', 'metadata: { name: third, owner: Lea }\n')
+    expect((await post('/v1/policy/exceptions/demmo/revoke', {})).json).toMatchObject({
+      error: { code: 'not-found', mend: 'did you mean demo?' },
+    })
+    await post('/v1/policy/exceptions/demo/revoke', { actor: 'ann', reason: 'it is over' })
     await post('/v1/policy', keeping)
     expect((await get('/v1/policy')).json).toMatchObject({ name: 'keeping', exceptions: [{ holds: false }] })
     await get('/v1/policy?at=0')
@@ -232,6 +237,7 @@ describe('the document of the interface', () => {
         'GET /v1/fleet',
         'GET /v1/policy',
         'POST /v1/policy/exceptions',
+        'POST /v1/policy/exceptions/:name/revoke',
         'GET /v1/queue',
         'GET /v1/status',
         'GET /v1/workloads/:id',

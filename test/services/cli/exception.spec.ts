@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lineOf, nodeFact } from '../../support/fact-script.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { run, type Ran } from './terminal.ts'
+import { type Ran, run, saying } from './terminal.ts'
 
 const folderFor = tempFolder()
-const containing = (text: string): unknown => expect.stringContaining(text)
 
 const policy = `
 metadata: { name: keeping, owner: Lea }
@@ -42,7 +41,7 @@ describe('exception', () => {
     const granted = await ask(...grant('--expires', '2999-03-01'))
     expect(granted).toMatchObject({
       code: 0,
-      stdout: containing('demo holds until 2999-03-01: recorded, at position '),
+      stdout: saying('demo holds until 2999-03-01: recorded, at position '),
     })
     const { stdout } = await ask('exception', 'list')
     expect(stdout).toMatch(/^NAME +FOR +ALLOWS +UNTIL +HOLDS +OWNER +REASON$/m)
@@ -61,7 +60,7 @@ describe('exception', () => {
     expect((await ask('exception', 'list', '-o', 'csv')).stdout).toContain(
       'demo,team,vision,cap,4500,2999-03-01,true,Ann',
     )
-    expect(await ask(...grant('--expires', '2999-03-01'))).toMatchObject({ code: 2, stderr: containing('demo') })
+    expect(await ask(...grant('--expires', '2999-03-01'))).toMatchObject({ code: 2, stderr: saying('demo') })
   })
 
   it.each([
@@ -73,7 +72,7 @@ describe('exception', () => {
     ['a cap of devices', grant('--expires', '2999-01-01', '--allow', 'cap=many'), 'write cap=DEVICES, or one of'],
   ])('should be asked for %s', async (_, words, said) => {
     const { ask } = await system()
-    expect(await ask(...words)).toMatchObject({ code: 2, stdout: '', stderr: containing(said) })
+    expect(await ask(...words)).toMatchObject({ code: 2, stdout: '', stderr: saying(said) })
     expect((await ask('exception', 'list', '-o', 'json')).stdout).toBe('[]\n')
   })
 })
@@ -106,7 +105,7 @@ describe('policy show', () => {
     for (const format of ['table', 'json']) {
       const { stdout } = await ask('policy', 'show', '--document', '-o', format)
       writeFileSync(again, stdout)
-      const said = containing('policy keeping is in force (that was recorded before)')
+      const said = saying('policy keeping is in force (that was recorded before)')
       expect(await ask('policy', 'activate', again)).toMatchObject({ code: 0, stdout: said })
     }
   })
@@ -114,7 +113,7 @@ describe('policy show', () => {
     const { ask } = await granted()
     expect(await ask('policy', 'show', '--at', '0')).toMatchObject({
       code: 3,
-      stderr: containing('there is no policy in force; activate a policy first'),
+      stderr: saying('there is no policy in force; activate a policy first'),
     })
   })
 })

@@ -34,8 +34,11 @@ const lend = `  cohorts: [{ name: all }]
 describe('policy check', () => {
   it('should say that a policy is valid, and what it could not hold it against', async () => {
     const { code, stderr, stdout } = await check('  mode: advise\n')
-    expect([code, stdout]).toEqual([0, `${join(folder, 'policy.yaml')}: valid, nothing to warn of\n`])
-    expect(stderr).toMatch(/^No fleet is known/)
+    expect([code, stdout]).toEqual([
+      0,
+      `${join(folder, 'policy.yaml')}: valid, nothing to warn of that needs no fleet\n`,
+    ])
+    expect(stderr).toMatch(/^Without a fleet nothing is said of /)
   })
 
   it('should name all faults where they stand, and end as invalid input', async () => {

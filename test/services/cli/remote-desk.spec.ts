@@ -68,7 +68,7 @@ describe('the desk of a running system', () => {
     expect(await told(remote.setHealth('node-0001', 3, 'cordoned', by))).toMatchObject({ outcome: 'recorded' })
     expect(await told(remote.freeze(null, true, by))).toMatchObject({ outcome: 'recorded' })
     expect(await told(remote.freeze(null, false, by))).toMatchObject({ outcome: 'recorded' })
-    const life = await told(remote.life('a'))
+    const life = await told(remote.life('a', null))
     expect(life[0]).toMatchObject({ type: 'WorkloadSubmitted', data: { workload: 'a' } })
   })
 
@@ -95,7 +95,7 @@ describe('the desk of a running system', () => {
     ['plan', (desk) => desk.plan([intent('c', 1), intent('d', 1_000)], null)],
     ['decisions', (desk) => desk.decisions({ type: 'WorkloadAdmitted', workload: 'a', at: null, limit: 5 })],
     ['all decisions', (desk) => desk.decisions({ type: null, workload: null, at: null, limit: 0 })],
-    ['life', (desk) => desk.life('b')],
+    ['life', (desk) => desk.life('b', null)],
     ['dead letters', (desk) => desk.deadLetters()],
     ['no dead letter', (desk) => desk.deadLetter('sha256:0')],
     ['sql without views', (desk) => desk.sql('SELECT 1', { timeMaxMs: 1_000, rowsMax: 10 })],
