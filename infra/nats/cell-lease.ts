@@ -58,7 +58,7 @@ class NatsCellLease implements CellLease {
   }
 
   release(lease: Lease): TE.TaskEither<BusUnavailable, void> {
-    return this.guarded<BusUnavailable, void>(async () => {
+    return this.guarded<BusUnavailable, undefined>(async () => {
       const { lease: by, revision } = await this.entry(lease.cell)
       if (by?.token === lease.token) await this.update(lease.cell, 'null', revision)
       return E.right(undefined)
