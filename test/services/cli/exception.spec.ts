@@ -54,6 +54,7 @@ describe('exception', () => {
         owner: 'Ann',
         reason: 'The demo.',
         expires: '2999-03-01',
+        granted: true,
         holds: true,
       },
     ])
