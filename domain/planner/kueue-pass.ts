@@ -223,7 +223,7 @@ export class KueuePass extends PassBoard {
   /** One cycle of the heads of these trees; returns those in which something came of it. */
   private cycle(trees: ReadonlyArray<KueueTree>): ReadonlyArray<KueueTree> {
     const moved = new Set<number>()
-    const heads = trees.flatMap(({ queues }) => queues.flatMap((queue) => this.nominationOf(queue, moved) ?? []))
+    const heads = trees.flatMap(({ queues }) => queues.flatMap((queue) => this.nominationOf(queue) ?? []))
     this.outrun.clear()
     this.overtaken.length = 0
     const outcomes = nominatedCycle(this.context, heads)
@@ -252,10 +252,10 @@ export class KueuePass extends PassBoard {
 
   /**
    * The head of a queue as it stands; where others may pass, the first of which something could come: what is parked
-   * because it could not makes no difference to whose turn it is.
-   * @param moved trees that have another cycle: also that of one who has flavors left to try
+   * because it could not makes no difference to whose turn it is, and neither does who is about to be: all its flavors
+   * are tried in one turn.
    */
-  private nominationOf(queue: WaitingQueue, moved: Set<number>): Nomination | null {
+  private nominationOf(queue: WaitingQueue): Nomination | null {
     while (queue.head !== null) {
       const front = this.frontOf(queue)
       if (front === null || this.placed.has(front)) return null
@@ -270,9 +270,6 @@ export class KueuePass extends PassBoard {
       const { noFitReason, untried } = nomination.assignment
       const parked = untried === null
       this.hold(front, { ...nomination, reason: noFitReason ?? 'WaitingForQuota', parked, untried })
-      if (parked) continue
-      moved.add(this.books.rest.rootOf(queue))
-      return null
     }
     return null
   }
