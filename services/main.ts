@@ -6,7 +6,7 @@ import { OpenCommands } from '../domain/planner/open-commands.ts'
 import { defaultPolicy } from '../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../domain/policy/allocation-policy.ts'
 import type { CommandSink, SinkDown } from '../domain/ports/command-sink.ts'
-import type { AppendFault, EventLog, LogUnavailable } from '../domain/ports/event-log.ts'
+import type { EventLog, LogUnavailable } from '../domain/ports/event-log.ts'
 import type { ViewsPlace } from '../infra/clickhouse/views.ts'
 import { systemClock } from '../infra/host/clock.ts'
 import { claimFolder, type FolderRefused } from '../infra/host/folder-owner.ts'
@@ -20,7 +20,7 @@ import { withGranted } from './api/exception-grant.ts'
 import { openDesk, type DeskParts, type LocalDesk } from './api/local-desk.ts'
 import { Metrics } from './api/metrics.ts'
 import { startServer } from './api/server.ts'
-import { CellOwner, type Owning } from './decide/cell-owner.ts'
+import { asUnavailable, CellOwner, type Owning } from './decide/cell-owner.ts'
 import { foldCell } from './decide/fold.ts'
 import { policyActivated } from './decide/policy-activated.ts'
 import { Dispatch } from './dispatch/dispatch.ts'
@@ -31,7 +31,7 @@ import { rebuild } from './project/rebuild.ts'
 import { EmbeddedAdapter } from './schedulers/embedded/adapter.ts'
 import { pretendedNodes } from './schedulers/embedded/nodes.ts'
 import { Journal } from './schedulers/embedded/journal.ts'
-import type { Script } from './schedulers/embedded/script.ts'
+import type { Pretended } from './schedulers/embedded/script.ts'
 import { askedCommands } from './schedulers/http/asked-commands.ts'
 
 export interface SystemOptions {
@@ -55,13 +55,6 @@ export interface SystemOptions {
   readonly views: ViewsPlace | null
   /** Comes into force at the start where another one is; null: what is, else the default. */
   readonly policy: AllocationPolicy | null
-}
-
-export interface Pretended {
-  readonly script: Script
-  /** Registered where the log has no node yet. */
-  readonly nodes: number
-  readonly gpusPerNode: number
 }
 
 export type StartFault =
@@ -324,16 +317,6 @@ const unready = ({ owner, stopping }: Running): ReadonlyArray<string> => {
   const fault = owner?.fault ?? owner?.unrecorded
   return fault == null ? [] : [asUnavailable(fault).reason]
 }
-
-const asUnavailable = (fault: AppendFault): LogUnavailable =>
-  fault.type === 'LogUnavailable'
-    ? fault
-    : {
-        type: 'LogUnavailable',
-        kind: 'locked',
-        reason: 'another process writes to this log',
-        mend: 'stop it, or name another folder with --data',
-      }
 
 export interface FolderOptions {
   readonly folder: string

@@ -11,7 +11,7 @@ import type { CellDecision } from './cell-event.ts'
 import { dueDecisions } from './due.ts'
 import { EntitlementHold } from './entitlement-hold.ts'
 import type { Line } from './line.ts'
-import { Place } from './place.ts'
+import { Place, releasedBy } from './place.ts'
 import { preemptionDecisions, type Taking } from './preemption.ts'
 import { isReserve, lacksRoom, wantsRoom } from './room-reason.ts'
 import { shapesBeyond, shapesWithin } from './shapes-within.ts'
@@ -68,12 +68,8 @@ export class BudgetPass extends ShareBoard {
       this.taking.forget(workload, place)
       const block = complete ? this.moveIn(workload, place) : null
       if (complete && block === null) continue
-      const [because, rule] =
-        block !== null
-          ? (['blocked', block.rule] as const)
-          : lost
-            ? (['lost', 'fleet'] as const)
-            : (['expired', 'spec.limits.hold'] as const)
+      // What is in the way of moving in comes before what became of the place.
+      const [because, rule] = releasedBy(lost && block === null, block?.rule ?? null)
       this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
     }
   }

@@ -13,17 +13,18 @@ import type { Cell } from './cell.ts'
 import type { CellDecision } from './cell-event.ts'
 import { dueByPolicy } from './due.ts'
 import { HoldingCheck } from './holding-check.ts'
-import { quotaBlock, roomBlock, ruleOfQueue, waitsForVictims } from './kueue-block.ts'
+import { roomBlock, ruleOfQueue, waitsForVictims } from './kueue-block.ts'
 import type { KueueBooks } from './kueue-books.ts'
 import { kueueHeld, type KueueReason } from './kueue-held.ts'
 import { KueuePlacer } from './kueue-placer.ts'
 import { KueueProtection } from './kueue-protection.ts'
 import type { KueueTree } from './kueue-rest.ts'
-import { victimOf } from './kueue-victim.ts'
+import { hasQuota, kueueReason } from './kueue-reason.ts'
+import { ruleOfVictim, victimOf } from './kueue-victim.ts'
 import type { VictimOption } from './victim-option.ts'
 import type { Line } from './line.ts'
 import { PassBoard } from './pass-board.ts'
-import { Place } from './place.ts'
+import { Place, releasedBy } from './place.ts'
 import { preemptionDecisions } from './preemption.ts'
 import { QueueOrder } from './queue-order.ts'
 import { heldMilli } from './tallies.ts'
@@ -48,8 +49,8 @@ export class KueuePass extends PassBoard {
   readonly reasons = new Map<Workload, KueueReason>()
   private readonly check: HoldingCheck
   private readonly order: QueueOrder
-  private readonly protection: KueueProtection
-  private readonly placer: KueuePlacer
+  readonly protection: KueueProtection
+  readonly placer: KueuePlacer
   private readonly context: CycleContext
   /** Those for whom places are kept as the pass stands. */
   private readonly placed = new Set<Workload>()
@@ -195,13 +196,7 @@ export class KueuePass extends PassBoard {
         this.take(workload, { parts: place.parts, score: null, alternative: null }, place.decision.rule, true)
         continue
       }
-      const [because, rule] = lost
-        ? (['lost', 'fleet'] as const)
-        : blocked
-          ? (['blocked', 'spec.queues'] as const)
-          : barred !== null
-            ? (['blocked', barred.rule] as const)
-            : (['expired', 'spec.limits.hold'] as const)
+      const [because, rule] = releasedBy(lost, blocked ? 'spec.queues' : (barred?.rule ?? null))
       this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
     }
   }
@@ -291,8 +286,8 @@ export class KueuePass extends PassBoard {
   private hold(workload: Workload, outcome: HeadOutcome): boolean {
     const { assignment, head, parked, untried } = outcome
     // Of a flavor that lacks only a place more is to be said than of the next ones, which have no quota either.
-    if (head.untried == null || (assignment.mode !== 'noFit' && this.hasQuota(outcome)))
-      this.reasons.set(workload, this.reasonOf(workload, outcome))
+    if (head.untried == null || (assignment.mode !== 'noFit' && hasQuota(this.books, outcome)))
+      this.reasons.set(workload, kueueReason(this, workload, outcome))
     if (untried !== null) this.untried.set(workload, untried)
     const lacksPlace = this.placer.placeless.has(head.id)
     return this.wait(workload, parked, lacksPlace) || untried !== null
@@ -351,7 +346,7 @@ export class KueuePass extends PassBoard {
       return false
     }
     protection.commit(options.map((option) => option.workload))
-    const rule = ruleOfQueue(workload, ruleOf(victims[0]!))
+    const rule = ruleOfQueue(workload, ruleOfVictim(victims[0]!))
     const looked = protection.lookedFor(head.id)
     this.keep(workload, { looked, placement: found, rule, side: null, victimSide: null, victims: options })
     this.reasons.set(workload, waitsForVictims(workload, victims, behind))
@@ -399,41 +394,5 @@ export class KueuePass extends PassBoard {
     if (lacksPlace && !parked) this.outrun.add(root)
     if (parked) rest.park(workload.line!, root, this.untilFor(root), lacksPlace)
     return parked
-  }
-
-  private reasonOf(workload: Workload, outcome: HeadOutcome): KueueReason {
-    const { head, reason, assignment } = outcome
-    if (reason === 'WaitingForVictims') return waitsForVictims(workload, [], null)
-    const refused = assignment.mode === 'preempt' ? this.protection.blockOf(head.id) : null
-    if (refused !== null) return { ...refused, behind: null }
-    const block = this.lackOf(workload, outcome)
-    // It lacks what others hold who are never to be evicted for it: that is what binds.
-    const lasting = assignment.mode === 'preempt' ? this.protection.lastingRuleOf(head.id) : null
-    return { ...block, ...(lasting !== null && { rule: lasting }), behind: null }
-  }
-
-  /** What it lacks: quota, or a place. */
-  private lackOf(workload: Workload, outcome: HeadOutcome): Block {
-    const { head, reason } = outcome
-    if (reason === 'WaitingForQuota' && this.hasQuota(outcome) && this.placer.placeless.has(head.id))
-      return this.placer.keptFrom(head.id) ?? roomBlock(this.cell.fleet, workload.shape)
-    return quotaBlock(this.books, workload, outcome)
-  }
-
-  private hasQuota({ assignment, head }: HeadOutcome): boolean {
-    const { tree } = this.books.holdings
-    return assignment.usage.every(([one, amount]) => amount <= tree.available(head.queue, one))
-  }
-}
-
-const ruleOf = ({ reason }: Victim): string => {
-  switch (reason) {
-    case 'WithinQueue':
-      return 'preemption.withinQueue'
-    case 'ReclaimInCohort':
-    case 'FairShareInCohort':
-      return 'preemption.reclaimWithinCohort'
-    case 'ReclaimWhileBorrowing':
-      return 'preemption.borrowWithinCohort'
   }
 }

@@ -1,7 +1,7 @@
 import type { Fleet, Placement } from '../fleet/fleet.ts'
 import type { Shape } from '../fleet/shape.ts'
 import type { EpochMs } from '../kernel/units.ts'
-import type { PreemptionDecided } from './cell-event.ts'
+import type { PlaceReleased, PreemptionDecided } from './cell-event.ts'
 import { Gathering } from './gathering.ts'
 
 /** What is kept for a workload until those who have to leave have left: it is taken for it as it comes free, bit by bit. */
@@ -24,3 +24,10 @@ export class Place extends Gathering {
     )
   }
 }
+
+/** Why a place that was not moved into is given up, and by which rule: its time is up where nothing else is in the way. */
+export const releasedBy = (
+  lost: boolean,
+  blockedBy: string | null,
+): readonly [PlaceReleased['data']['because'], string] =>
+  lost ? ['lost', 'fleet'] : blockedBy !== null ? ['blocked', blockedBy] : ['expired', 'spec.limits.hold']

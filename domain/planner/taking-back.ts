@@ -25,8 +25,9 @@ import {
 } from './protection.ts'
 import { Refusals } from './refusals.ts'
 import { SideRoom } from './side-room.ts'
-import { optionsOf, shrunkBy, type VictimOption } from './victim-option.ts'
-import { comeBack, findVictims, leave, type Trial, type VictimSet } from './victim-search.ts'
+import { shrunkNoMore } from './shrunk-no-more.ts'
+import { optionsOf, type VictimOption } from './victim-option.ts'
+import { findVictims, type Trial, type VictimSet } from './victim-search.ts'
 import type { Workload } from './workload.ts'
 
 /** What a workload asks for, on each of the shapes that quota could ever let it have. */
@@ -220,7 +221,7 @@ export class TakingBack {
       if (found.victims.some(({ workload: victim }) => shrinking.has(victim))) return 'waits'
       if (this.needOnlyShrink(found, options, look)) return 'waits'
       return {
-        ...this.shrunkNoMore(found, this.trialOf(workload, shape), () => place(shape)),
+        ...shrunkNoMore(this.books, found, this.trialOf(workload, shape), () => place(shape)),
         looked: victims.length,
       }
     }
@@ -375,30 +376,6 @@ export class TakingBack {
         quota.count(victim, fleet, frees, gone ? -1 : 1)
       },
     }
-  }
-
-  /** Whoever shrinks gives back no more than is needed. */
-  private shrunkNoMore({ victims, placement }: VictimSet, trial: Trial, place: () => Placement | null): VictimSet {
-    const kept = [...victims]
-    let found = placement
-    victims.forEach((victim, i) => {
-      if (victim.keeps === null) return
-      const { elasticity } = victim.workload.terms
-      const each = victim.workload.shape.request.devices / elasticity!.maxReplicas
-      const most = victim.frees.reduce((sum, { devices }) => sum + devices.length, 0)
-      for (let count = each; count < most; count += each) {
-        const less = shrunkBy(this.books, victim.workload, count)
-        const set = kept.with(i, less)
-        leave(trial, set)
-        const fits = trial.allows() ? place() : null
-        comeBack(trial, set)
-        if (fits === null) continue
-        kept[i] = less
-        found = fits
-        return
-      }
-    })
-    return { victims: kept, placement: found }
   }
 
   private note(map: Map<number, number>, node: number, rate: number): void {

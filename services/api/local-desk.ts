@@ -24,6 +24,7 @@ import type { Answered, AsOf, Desk, DeskFault, EventRow, SystemStatus } from './
 import { decisionsFrom } from './event-stream.ts'
 import { decisionsIn, failedStartIn, lifeOf, preemptionsOf, rowOf } from './event-rows.ts'
 import { fateOf, notYetSubmitted, stateOf, unknownWorkload } from './fate.ts'
+import { FoldTurns } from './fold-turns.ts'
 import { Follower } from './follower.ts'
 import type { Intake } from './intake.ts'
 import { noPolicy, Orders } from './orders.ts'
@@ -107,7 +108,7 @@ const openIn = (cell: Cell, limit: number): ReadonlyArray<Command> => {
 
 const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
   const { log, cell: stream } = parts
-  const folds = new Turns(foldsMax, foldsWaitingMax)
+  const folds = new FoldTurns()
   /** The cell as it stands now, where what waits has waited on although nothing has happened since. */
   const cellNow = async (): Promise<E.Either<LogUnavailable, Cell>> => {
     await follower.caughtUp()
@@ -378,42 +379,4 @@ const unknownQueue = (cell: Cell, name: string): DeskFault => {
   const meant = nearest(name, names)
   const mend = meant === null ? `there are: ${names.slice(0, 20).join(', ') || 'none'}` : `did you mean ${meant}?`
   return { type: 'NotFound', reason: `there is no queue ${name}`, mend }
-}
-
-/** Folds of the past at one time, each as large as the cell; and those that wait for one to end. */
-const foldsMax = 2
-const foldsWaitingMax = 16
-
-/** So many at a time, so many more in line, and whoever comes then is asked to come back. */
-class Turns {
-  private readonly max: number
-  private readonly waitingMax: number
-  private taken = 0
-  private readonly waiting: Array<() => void> = []
-
-  constructor(max: number, waitingMax: number) {
-    this.max = max
-    this.waitingMax = waitingMax
-  }
-
-  async take<A>(work: () => Promise<E.Either<LogUnavailable, A>>): Promise<E.Either<LogUnavailable, A>> {
-    if (this.taken >= this.max) {
-      if (this.waiting.length >= this.waitingMax) return E.left(busy)
-      await new Promise<void>((resolve) => this.waiting.push(resolve))
-    } else this.taken++
-    try {
-      return await work()
-    } finally {
-      const next = this.waiting.shift()
-      if (next === undefined) this.taken--
-      else next()
-    }
-  }
-}
-
-const busy: LogUnavailable = {
-  type: 'LogUnavailable',
-  kind: 'busy',
-  reason: `${foldsMax + foldsWaitingMax} questions about the past are being answered`,
-  mend: 'ask again in a moment',
 }

@@ -300,3 +300,14 @@ const openWriter = async (log: EventLog, owning: Owning): Promise<E.Either<LogUn
   const folded = await foldCell(log, owning.stream, { snapshots: owning.snapshots })
   return E.isLeft(folded) ? folded : E.right(new CellWriter(log, owning, folded.right))
 }
+
+/** What is told of a fault of the owner's log: nobody else is to write to the stream. */
+export const asUnavailable = (fault: AppendFault): LogUnavailable =>
+  fault.type === 'LogUnavailable'
+    ? fault
+    : {
+        type: 'LogUnavailable',
+        kind: 'locked',
+        reason: 'another process writes to this log',
+        mend: 'stop it, or name another folder with --data',
+      }

@@ -13,6 +13,14 @@ export interface Script {
   readonly startFailsPerMille: number
 }
 
+/** A fleet that is only pretended, and how its jobs go. */
+export interface Pretended {
+  readonly script: Script
+  /** Registered where the log has no node yet. */
+  readonly nodes: number
+  readonly gpusPerNode: number
+}
+
 export const defaultScript: Script = { seed: 0, speedUp: 1, failsPerMille: 20, startFailsPerMille: 10 }
 
 /** How one attempt goes, in ms of the clock. */
