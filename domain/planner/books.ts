@@ -54,6 +54,8 @@ export class Books {
   readonly running = new Map<number, Set<Workload>>()
   /** By the person's node; none without lines. */
   readonly lines = new Map<number, LineSet>()
+  /** Of all persons. */
+  lineCount = 0
   readonly crowds = new LeafCrowds()
   /** What the ledger did that no event has told yet. */
   readonly untold: Untold[]
@@ -156,7 +158,9 @@ export class Books {
     this.advance(at)
     const lines = this.lines.get(account.node)!
     this.crowds.count(this.ledger.parent(account.node), account.node, workload.line.kinds, -1)
+    this.lineCount -= lines.size
     lines.remove(workload)
+    this.lineCount += lines.size
     if (lines.size === 0) this.lines.delete(account.node)
     this.demand(workload, false)
     this.ledger.unwait(account.node, 0, this.ledger.at)
@@ -350,7 +354,9 @@ export class Books {
   private line(workload: Workload, node: number): void {
     let lines = this.lines.get(node)
     if (lines === undefined) this.lines.set(node, (lines = new LineSet()))
+    this.lineCount -= lines.size
     const { kinds } = lines.add(workload, this.lineKeyOf(workload))
+    this.lineCount += lines.size
     this.crowds.count(this.ledger.parent(node), node, kinds, 1)
   }
 

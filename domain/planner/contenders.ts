@@ -39,11 +39,10 @@ export const contendersOf = (cell: Cell, own: Workload, perLineMax: number): Con
 }
 
 /** At least so many, without looking at each: what runs, and one of each line. */
-export const leastContenders = ({ books, queues, queueNamed, workloads }: Cell): number => {
-  let count = workloads.size
-  for (const { size } of queueNamed.values()) count -= size
-  for (const set of books === null ? queues.map(({ lines }) => lines) : books.lines.values()) count += set.size
-  return count
+export const leastContenders = ({ books, ends, queues, unending }: Cell): number => {
+  const running = ends.size + unending.size
+  if (books !== null) return running + books.lineCount
+  return queues.reduce((sum, { lines }) => sum + lines.size, running)
 }
 
 function* linesOf({ books, queues }: Cell): Generator<Line> {

@@ -3,7 +3,7 @@ import { RecentByKind } from './recent-values.ts'
 
 /** How long runs took that ended by themselves: by class and team, and by class alone while a team has too few. */
 export class DurationHistory {
-  private readonly kept = new RecentByKind()
+  private readonly kept = new RecentByKind(enough)
 
   add(kind: string, team: string, durationMs: number): void {
     this.kept.add(keyOf(kind, team), durationMs)

@@ -107,6 +107,8 @@ class Hints {
 
   /** The largest of these with which it starts: what the fleet's index rules out is not tried. */
   private most(least: number, largest: number, step: number, changeTo: (amount: number) => HintedChange): Hint | null {
+    // Mostly there is room for nothing: one look tells.
+    if (largest < least || !this.fits(changeTo(least))) return null
     const amount = (i: number) => least + i * step
     let high = lastOf(Math.floor((largest - least) / step), (i) => this.fits(changeTo(amount(i))))
     let low = 0

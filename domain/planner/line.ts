@@ -1,5 +1,6 @@
 import type { Shape } from '../fleet/shape.ts'
 import { assert } from '../kernel/decider.ts'
+import type { WaitKeys } from './wait-keys.ts'
 import type { Workload } from './workload.ts'
 
 /**
@@ -14,6 +15,8 @@ export class Line {
   readonly kinds: ReadonlyArray<string>
   /** Whether its members count as demand. */
   isDemand = true
+  /** What its members' waits are remembered under, once somebody has asked. */
+  waits: WaitKeys | null = null
   private members: (Workload | null)[] = []
   private begin = 0
   private live = 0

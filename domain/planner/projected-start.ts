@@ -30,8 +30,9 @@ export const projectedStart = (cell: Cell, workload: Workload, at: EpochMs): Pro
   const { books, waits } = cell
   const { account, line } = workload
   if (books === null || account === null || line === null) return null
-  const keys = waits.keysOf(account.path, workload)
-  const expected = expectedWait(waits, books, workload, at)
+  // All of a line are of one leaf, class and size.
+  const keys = (line.waits ??= waits.keysOf(account.path, workload))
+  const expected = expectedWait(waits, books, workload, keys.starts, at)
   if (expected === null) return null
   const expectedWaitMs = Math.max(expectedMin, expected)
   const reach = reachOf(expectedWaitMs)
@@ -69,8 +70,13 @@ export const scoreWait = (waits: WaitHistory, workload: Workload, at: EpochMs): 
 }
 
 /** By the finest kind of which enough have started, to tell a pace. */
-const expectedWait = (waits: WaitHistory, books: Books, workload: Workload, at: EpochMs): number | null => {
-  const { starts } = waits.keysOf(workload.account!.path, workload)
+const expectedWait = (
+  waits: WaitHistory,
+  books: Books,
+  workload: Workload,
+  starts: ReadonlyArray<string>,
+  at: EpochMs,
+): number | null => {
   for (let i = 0; i < starts.length; i++) {
     const expected = waits.expected(starts[i]!, () => aheadOfKind(books, workload, workload.line!.kinds[i]!), at)
     if (expected !== null) return expected

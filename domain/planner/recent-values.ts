@@ -29,6 +29,14 @@ export class RecentValues {
 /** By a key of each kind. */
 export class RecentByKind {
   private readonly byKind = new Map<string, RecentValues>()
+  private readonly enough: number
+  /** Kinds of which enough is remembered: none has less again. */
+  ample = 0
+
+  /** @param enough values of one kind that are some to go by */
+  constructor(enough: number) {
+    this.enough = enough
+  }
 
   of(kind: string): RecentValues | undefined {
     return this.byKind.get(kind)
@@ -37,7 +45,9 @@ export class RecentByKind {
   add(kind: string, value: number): void {
     let kept = this.byKind.get(kind)
     if (kept === undefined) this.byKind.set(kind, (kept = new RecentValues()))
+    const before = kept.sorted.length
     kept.add(value)
+    if (before < this.enough && kept.sorted.length >= this.enough) this.ample++
   }
 
   toJSON(): ReadonlyArray<readonly [string, ReadonlyArray<number>]> {

@@ -1,6 +1,6 @@
 import { sizeClassOf } from './line-set.ts'
 import { RecentByKind } from './recent-values.ts'
-import { WaitKeys } from './wait-keys.ts'
+import { WaitKeys, type WaitKinds } from './wait-keys.ts'
 import type { Workload } from './workload.ts'
 
 /** Of a kind, to be asked; else a coarser one is. */
@@ -35,7 +35,7 @@ export interface WaitBand {
  * @see Gibbs and Candès, Adaptive Conformal Inference Under Distribution Shift, NeurIPS 2021, (2)
  */
 export class WaitHistory {
-  private readonly kept = new RecentByKind()
+  private readonly kept = new RecentByKind(enough)
   private readonly levels = new Map<string, Levels>()
   private readonly starts = new Map<string, number[]>()
   private readonly keys = new Map<string, Map<string, WaitKeys[]>>()
@@ -66,8 +66,8 @@ export class WaitHistory {
     return Math.floor((count() * Math.max(1, now - starts[0]!)) / starts.length)
   }
 
-  /** @param kinds from fine to coarse; null: too few of any are remembered */
-  band(kinds: ReadonlyArray<string>, levelsOf: string, reach: Reach): WaitBand | null {
+  /** Null: too few of any of the kinds are remembered. */
+  band(kinds: WaitKinds, levelsOf: string, reach: Reach): WaitBand | null {
     const sorted = this.remembered(kinds)
     if (sorted === null) return null
     const { low, high } = this.levels.get(levelsOf) ?? startOf(reach)
@@ -79,12 +79,18 @@ export class WaitHistory {
   }
 
   /** By size, of the first kind of which there are enough. */
-  private remembered(kinds: ReadonlyArray<string>): ReadonlyArray<number> | null {
-    for (const kind of kinds) {
-      const kept = this.kept.of(kind)
-      if (kept !== undefined && kept.sorted.length >= enough) return kept.sorted
+  private remembered(kinds: WaitKinds): ReadonlyArray<number> | null {
+    const { kept } = this
+    // Some twenty keys, of which each is to be fetched from memory: not as long as no other kind has come to enough.
+    if (kinds.known !== kept.ample) {
+      kinds.known = kept.ample
+      kinds.values = null
+      for (let i = 0; i < kinds.keys.length && kinds.values === null; i++) {
+        const values = kept.of(kinds.keys[i]!)
+        if (values !== undefined && values.sorted.length >= enough) kinds.values = values
+      }
     }
-    return null
+    return kinds.values?.sorted ?? null
   }
 
   /** A wait has ended, after so many thousandths of what was expected. */

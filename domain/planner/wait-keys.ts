@@ -1,4 +1,5 @@
 import { kindsOfStart } from './line-set.ts'
+import type { RecentValues } from './recent-values.ts'
 import type { Reach } from './wait-history.ts'
 import type { Workload } from './workload.ts'
 
@@ -8,8 +9,16 @@ const lengthOf = (ms: number): number => 31 - Math.clz32(Math.floor(ms / 60_000)
 /** Waits of one leaf, class and size, after so many attempts. */
 interface KeysOfTurn {
   /** By how long the wait is expected to be. */
-  readonly kinds: ReadonlyArray<string>[]
+  readonly kinds: WaitKinds[]
   readonly levels: Map<Reach, string>
+}
+
+/** Kinds from fine to coarse, and the first of them of which enough is remembered, as far as that was looked up. */
+export interface WaitKinds {
+  readonly keys: ReadonlyArray<string>
+  /** How many kinds had enough when it was looked up; no kind has less again. */
+  known: number
+  values: RecentValues | null
 }
 
 /**
@@ -36,16 +45,16 @@ export class WaitKeys {
    * From fine to coarse: the longer a wait is expected to be, the closer it comes to that, so those of another length are
    * asked last, shorter ones first.
    */
-  kinds(workload: Workload, expectedWaitMs: number): ReadonlyArray<string> {
+  kinds(workload: Workload, expectedWaitMs: number): WaitKinds {
     const length = lengthOf(expectedWaitMs)
     const { kinds } = this.ofTurn(workload)
-    return (kinds[length] ??= this.kindsOf(turnOf(workload), length))
+    return (kinds[length] ??= { keys: this.kindsOf(turnOf(workload), length), known: -1, values: null })
   }
 
   /** Those that a wait is one of itself. */
   ownKinds(workload: Workload, expectedWaitMs: number): ReadonlyArray<string> {
-    const kinds = this.kinds(workload, expectedWaitMs)
-    return [...kinds.slice(0, 4), kinds.at(-1)!]
+    const { keys } = this.kinds(workload, expectedWaitMs)
+    return [...keys.slice(0, 4), keys.at(-1)!]
   }
 
   levels(workload: Workload, reach: Reach): string {

@@ -118,7 +118,7 @@ export type Why = {
 export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | null => {
   const workload = cell.workloads.get(id)
   if (workload === undefined) return null
-  return workload.run === null ? whyItWaits(cell, workload, projection) : whereItRuns(cell, workload, workload.run)
+  return workload.run === null ? whyItWaits(cell, workload, [], projection) : whereItRuns(cell, workload, workload.run)
 }
 
 const budgetOf = ({ books }: Cell, { account }: Workload): string | null =>
@@ -160,8 +160,11 @@ const whereItRuns = (cell: Cell, workload: Workload, { startedAt, expectedEndAt,
 
 /** With what would start it now: in a small cell that is tried out on copies, and costs more than all else that is said. */
 export const whyWithHints = (cell: Cell, id: string): Why | null => {
-  const why = whyOf(cell, id)
-  return why?.state === 'waiting' ? { ...why, hints: hintsOf(cell, cell.workloads.get(id)!) } : why
+  const workload = cell.workloads.get(id)
+  if (workload === undefined) return null
+  return workload.run === null
+    ? whyItWaits(cell, workload, hintsOf(cell, workload))
+    : whereItRuns(cell, workload, workload.run)
 }
 
 const phaseOf = ({ run }: Workload): Extract<Why, { readonly state: 'running' }>['phase'] => {
@@ -214,7 +217,7 @@ const whenBy = (byHistory: ProjectedStart | null, projection: string): When => (
   projectedAfter: [],
 })
 
-const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | undefined): Why => {
+const whyItWaits = (cell: Cell, workload: Workload, hints: ReadonlyArray<Hint>, projection?: Projection): Why => {
   const { hold, shape, queue } = workload
   const { count, first } = aheadOf(cell, workload, aheadNamedMax)
   // It is so at once, and told by the next pass.
@@ -261,7 +264,7 @@ const whyItWaits = (cell: Cell, workload: Workload, projection: Projection | und
     quotaFor: code === 'NoMatchingAccelerator' ? quotaFor(cell, workload) : [],
     misnamed: code === 'Misconfigured' ? misnamedBy(cell, workload) : null,
     exemptions: code === 'OnHold' ? [] : exemptionsFor(cell, workload),
-    hints: [],
+    hints,
     compared: grounds.compared,
     own: grounds.own,
     other: grounds.other,
