@@ -20,7 +20,7 @@ export const kueueHeld = (pass: KueuePass): ReadonlyArray<WorkloadHeld> => {
     if (workload.hold?.code === reason.code && workload.hold.rule === reason.rule) return
     // That room came and went, or of which kind there is none, is not told anew at every start and end of others.
     if (comesAndGoes.has(reason.code) && comesAndGoes.has(workload.hold?.code ?? '')) return
-    held.push({ seq: workload.seq, decision: heldDecision(pass, workload, reason) })
+    held.push({ seq: workload.seq, decision: heldDecision(pass, workload, asItStands(pass, workload, reason)) })
   }
   for (const [workload, reason] of pass.reasons) if (!pass.started.has(workload)) hold(workload, reason)
   for (const workload of pass.cell.unexplained()) {
@@ -29,6 +29,12 @@ export const kueueHeld = (pass: KueuePass): ReadonlyArray<WorkloadHeld> => {
     if (reason !== null) hold(workload, reason)
   }
   return held.sort((a, b) => a.seq - b.seq).map(({ decision }) => decision)
+}
+
+/** What is held grows from cycle to cycle, and how many there are is nobody's matter: the pass's end counts. */
+const asItStands = (pass: KueuePass, workload: Workload, reason: KueueReason): KueueReason => {
+  const now = pass.barred(workload, workload.shape.needMilli)
+  return now?.code === reason.code && now.rule === reason.rule ? { ...now, behind: reason.behind } : reason
 }
 
 const comesAndGoes: ReadonlySet<string> = new Set([...wantsRoom, 'WouldDelayReservation'])

@@ -160,7 +160,7 @@ export class KueuePass extends PassBoard {
   }
 
   /** Why it may not start wherever there is room, and however much quota. */
-  private barred(workload: Workload, milli: number): Block | null {
+  barred(workload: Workload, milli: number): Block | null {
     if (!this.books.held.bind) return null
     return this.check.caps(workload) ?? this.check.headroom(workload, milli)
   }
