@@ -6,13 +6,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ownerOf } from '../../../infra/host/folder-owner.ts'
 import { terminalSession } from '../../docs/terminal-session.ts'
+import { unfolded } from './terminal.ts'
 
 const binary = resolve('dist/services/cli/main.js')
 const session = terminalSession()
 afterAll(() => session.close())
 
 const data = join(session.folder, '.leasehold')
-const ask = (words: string) => session.run(`npx leasehold ${words}`)
+const run = (command: string) => {
+  const ran = session.run(command)
+  return { ...ran, stderr: unfolded(ran.stderr) }
+}
+const ask = (words: string) => run(`npx leasehold ${words}`)
 const done = (words: string): string => {
   const { status, stderr, stdout } = ask(words)
   expect({ words, status, stderr: status === 0 ? '' : stderr }).toEqual({ words, status: 0, stderr: '' })
@@ -63,18 +68,18 @@ describe('the first hour with a running system', () => {
   it('should say of one that no fleet could hold that it is refused, and why', () => {
     const submit =
       "sed -e s/finetune/big/ -e 's/count: 8/count: 64/' docs/examples/finetune.yaml | npx leasehold submit -"
-    const { status, stdout } = session.run(submit)
+    const { status, stdout } = run(submit)
     expect({ status, stdout }).toEqual({
       status: 3,
       stdout: expect.stringMatching(
-        /^big: refused, ExceedsFleet: needs 64 GPUs, .*, id submit\/big, position \d+ of the log\n$/,
+        /^big: refused, ExceedsFleet: needs 64 GPUs, [^]*, id\s+submit\/big,\s+position\s+\d+\s+of\s+the\s+log\n$/,
       ) as string,
     })
-    expect(session.run("echo 'spec: { preferred: { count: 1 } }' | npx leasehold submit -")).toMatchObject({
+    expect(run("echo 'spec: { preferred: { count: 1 } }' | npx leasehold submit -")).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('metadata.name: is missing; give the workload a name') as string,
     })
-    expect(session.run("echo '[]' | npx leasehold submit -")).toMatchObject({
+    expect(run("echo '[]' | npx leasehold submit -")).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('there is nothing in the list; write an intent') as string,
     })
@@ -154,7 +159,7 @@ describe('the first hour with a running system', () => {
     expect(done('facts docs/examples/facts.ndjson --data off')).toContain('recorded')
     const mend =
       'views are switched off here; start `leasehold up` with --views embedded, or set LEASEHOLD_VIEWS=embedded'
-    const { status, stderr } = session.run("LEASEHOLD_VIEWS=none npx leasehold sql 'SELECT 1' --data off")
+    const { status, stderr } = run("LEASEHOLD_VIEWS=none npx leasehold sql 'SELECT 1' --data off")
     expect({ status, stderr }).toEqual({ status: 1, stderr: `error: the views cannot be asked: ${mend}\n` })
   })
 
