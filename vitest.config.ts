@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** Tests that run the built binary: before them the build is brought up to date. */
@@ -22,8 +23,21 @@ export default defineConfig({
   test: {
     reporters: report === undefined ? ['default', skipped] : ['default', skipped, ['json', { outputFile: report }]],
     projects: [
-      { test: { ...shared, name: 'source', include: ['test/**/*.spec.ts'], exclude: binary } },
-      { test: { ...shared, name: 'binary', include: binary, globalSetup: 'test/support/build.ts' } },
+      {
+        test: {
+          ...{ ...shared, name: 'source', include: ['test/**/*.spec.ts'], exclude: binary },
+          // One for each core of a small machine. What runs the binary starts processes of its own, and has it to itself.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          ...{ ...shared, name: 'binary', include: binary, globalSetup: 'test/support/build.ts' },
+          maxWorkers: Math.max(1, availableParallelism() - 1),
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 })
