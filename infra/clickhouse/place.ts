@@ -1,4 +1,5 @@
 import { either as E } from 'fp-ts'
+import { optionsOf, unescaped } from '../host/connection-url.ts'
 
 /** A ClickHouse server, the database of it that holds the views, and who asks. */
 export interface ServerPlace {
@@ -17,7 +18,6 @@ const shape =
   /^(?<scheme>https?):\/\/(?:(?<user>[^:@/?#\s]+)(?::(?<password>[^:@/?#\s]*))?@)?(?<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?<port>\d{1,5}))?\/?(?:\?(?<options>[^#\s]*))?$/
 const portDefaults = { http: 8_123, https: 8_443 } as const
 const options = ['database', 'passwordFile', 'tlsCAFile'] as const
-type Options = { readonly [O in (typeof options)[number]]?: string }
 
 /** Says what is wrong with it and repeats nothing of it: it may hold a password. */
 export const parseClickHouseUrl = (url: string): E.Either<string, ServerPlace> => {
@@ -29,42 +29,19 @@ export const parseClickHouseUrl = (url: string): E.Either<string, ServerPlace> =
   const scheme = parts['scheme'] as keyof typeof portDefaults
   const port = Number(parts['port'] ?? portDefaults[scheme])
   if (port < 1 || port > 65_535) return E.left('its port is none')
-  const read = optionsOf(parts['options'] ?? '')
+  const read = optionsOf(parts['options'] ?? '', options)
   if (E.isLeft(read)) return read
   const { database = 'leasehold', passwordFile = null, tlsCAFile: caFile = null } = read.right
-  const user = unescaped(parts['user'] ?? '')
-  const password = unescaped(parts['password'] ?? '')
-  if (user === null || password === null) return E.left('its user or password has a % that escapes nothing')
-  if (password !== '' && passwordFile !== null) return E.left('it has both a password and a passwordFile')
+  const user = unescaped(parts['user'])
+  const password = unescaped(parts['password'])
+  if (user === undefined || password === undefined) return E.left('its user or password has a % that escapes nothing')
+  if (password !== null && passwordFile !== null) return E.left('it has both a password and a passwordFile')
   if (scheme === 'http' && caFile !== null) return E.left('tlsCAFile is of no use with http://')
   if (!/^[A-Za-z_]\w{0,99}$/.test(database))
     return E.left('database is a name of letters, digits and underscores, not beginning with a digit')
   return E.right({
     url: `${scheme}://${parts['host']!}:${port}`,
-    user: user === '' ? 'default' : user,
-    password: password === '' ? null : password,
-    ...{ passwordFile, caFile, database },
+    user: user ?? 'default',
+    ...{ password, passwordFile, caFile, database },
   })
-}
-
-const optionsOf = (text: string): E.Either<string, Options> => {
-  const read: { -readonly [O in keyof Options]: Options[O] } = {}
-  for (const pair of text.split('&').filter((part) => part !== '')) {
-    const [name = '', value = ''] = pair.split('=', 2)
-    const known = options.find((option) => option.toLowerCase() === name.toLowerCase())
-    if (known === undefined) return E.left(`its options are ${options.join(', ')}`)
-    const text = unescaped(value)
-    if (text === null || text === '') return E.left(`${known} has no value`)
-    read[known] = text
-  }
-  return E.right(read)
-}
-
-/** Null: it cannot be. */
-const unescaped = (part: string): string | null => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return null
-  }
 }

@@ -1,4 +1,5 @@
 import { either as E } from 'fp-ts'
+import { hostsOf, optionsOf, unescaped } from '../host/connection-url.ts'
 
 /** Which server keeps the log, in which of its streams, and how it is reached. */
 export interface EventStorePlace {
@@ -24,7 +25,6 @@ const deadlineDefaultMs = 5_000
 const deadlineMaxMs = 600_000
 
 const options = ['tls', 'tlsCAFile', 'passwordFile', 'stream', 'defaultDeadline'] as const
-type Options = { readonly [O in (typeof options)[number]]?: string }
 
 /**
  * The server's own connection string, with a name for the log's stream. Says what is wrong with it and repeats nothing of it:
@@ -36,11 +36,11 @@ export const parseEventStoreUrl = (url: string): E.Either<string, EventStorePlac
     return E.left(
       'it is not of the form esdb://user:password@host:2113?option=value, with %-escapes for @ : / ? # in it',
     )
-  const hosts = hostsOf(parts['hosts']!)
+  const hosts = hostsOf(parts['hosts']!, portDefault)
   if (E.isLeft(hosts)) return hosts
   const discover = parts['scheme'] === 'esdb+discover'
   if (discover && hosts.right.length > 1) return E.left('esdb+discover:// takes one name')
-  const read = optionsOf(parts['options'] ?? '')
+  const read = optionsOf(parts['options'] ?? '', options)
   if (E.isLeft(read)) return read
   const {
     defaultDeadline = String(deadlineDefaultMs),
@@ -56,8 +56,8 @@ export const parseEventStoreUrl = (url: string): E.Either<string, EventStorePlac
   if (tls === 'false' && tlsCAFile !== null) return E.left('tlsCAFile is of no use with tls=false')
   if (!/^[A-Za-z0-9_][\w.-]{0,199}$/.test(stream))
     return E.left('stream is a name of letters, digits, dots, dashes and underscores')
-  const user = decoded(parts['user'])
-  const password = decoded(parts['password'])
+  const user = unescaped(parts['user'])
+  const password = unescaped(parts['password'])
   if (user === undefined || password === undefined) return E.left('its user or password has a % that escapes nothing')
   if (password !== null && passwordFile !== null) return E.left('it has both a password and a passwordFile')
   if (user === null && passwordFile !== null) return E.left('passwordFile is the password of a user, and it names none')
@@ -73,41 +73,6 @@ export const parseEventStoreUrl = (url: string): E.Either<string, EventStorePlac
     stream,
     deadlineMs,
   })
-}
-
-const hostsOf = (text: string): E.Either<string, EventStorePlace['hosts']> => {
-  const hosts: { address: string; port: number }[] = []
-  for (const host of text.split(',')) {
-    const match = /^(?<address>[A-Za-z0-9._-]+)(?::(?<port>\d{1,5}))?$/.exec(host)?.groups
-    const port = Number(match?.['port'] ?? portDefault)
-    if (match === undefined || port < 1 || port > 65_535)
-      return E.left('a host is a name or an IPv4 address, and its port')
-    hosts.push({ address: match['address']!, port })
-  }
-  return E.right(hosts)
-}
-
-const optionsOf = (text: string): E.Either<string, Options> => {
-  const read: { -readonly [O in keyof Options]: Options[O] } = {}
-  for (const pair of text.split('&').filter((part) => part !== '')) {
-    const [name = '', value = ''] = pair.split('=', 2)
-    const known = options.find((option) => option.toLowerCase() === name.toLowerCase())
-    if (known === undefined) return E.left(`its options are ${options.join(', ')}`)
-    const text = decoded(value)
-    if (text === undefined || text === null) return E.left(`${known} has no value`)
-    read[known] = text
-  }
-  return E.right(read)
-}
-
-/** Null: it was left out; undefined: it cannot be. */
-const decoded = (part: string | undefined): string | null | undefined => {
-  if (part === undefined || part === '') return null
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
 }
 
 /** For people: neither user nor password. */

@@ -1,4 +1,5 @@
 import { either as E } from 'fp-ts'
+import { hostsOf, optionsOf, unescaped } from '../host/connection-url.ts'
 
 /** Which NATS servers, and how they are reached. */
 export interface NatsPlace {
@@ -46,7 +47,6 @@ const optionNames = [
   'replicas',
   'timeout',
 ] as const
-type Options = { readonly [O in (typeof optionNames)[number]]?: string }
 
 /**
  * `nats://user:password@host:4222,host?option=value`, or `tls://`. Says what is wrong with it and repeats nothing of it: it may
@@ -58,16 +58,16 @@ export const parseNatsUrl = (url: string): E.Either<string, NatsPlace> => {
     return E.left(
       'it is not of the form nats://user:password@host:4222?option=value, with %-escapes for @ : / ? # in it',
     )
-  const servers = serversOf(parts['hosts']!)
-  if (E.isLeft(servers)) return servers
-  const read = optionsOf(parts['options'] ?? '')
+  const hosts = hostsOf(parts['hosts']!, portDefault)
+  if (E.isLeft(hosts)) return hosts
+  const read = optionsOf(parts['options'] ?? '', optionNames)
   if (E.isLeft(read)) return read
   const options = read.right
-  const user = decoded(parts['user'])
-  const password = decoded(parts['password'])
+  const user = unescaped(parts['user'])
+  const password = unescaped(parts['password'])
   if (user === undefined || password === undefined) return E.left('its user or password has a % that escapes nothing')
   const place: NatsPlace = {
-    servers: servers.right,
+    servers: hosts.right.map(({ address, port }) => `${address}:${port}`),
     tls: parts['scheme'] === 'tls',
     user,
     password,
@@ -101,41 +101,6 @@ const objectionTo = (place: NatsPlace): string | null => {
   if (!Number.isInteger(place.timeoutMs) || place.timeoutMs < 1 || place.timeoutMs > timeoutMaxMs)
     return `timeout is a whole number of milliseconds from 1 to ${timeoutMaxMs}`
   return null
-}
-
-const serversOf = (text: string): E.Either<string, ReadonlyArray<string>> => {
-  const servers: string[] = []
-  for (const host of text.split(',')) {
-    const match = /^(?<address>[A-Za-z0-9._-]+)(?::(?<port>\d{1,5}))?$/.exec(host)?.groups
-    const port = Number(match?.['port'] ?? portDefault)
-    if (match === undefined || port < 1 || port > 65_535)
-      return E.left('a host is a name or an IPv4 address, and its port')
-    servers.push(`${match['address']!}:${port}`)
-  }
-  return E.right(servers)
-}
-
-const optionsOf = (text: string): E.Either<string, Options> => {
-  const read: { -readonly [O in keyof Options]: Options[O] } = {}
-  for (const pair of text.split('&').filter((part) => part !== '')) {
-    const [name = '', value = ''] = pair.split('=', 2)
-    const known = optionNames.find((option) => option.toLowerCase() === name.toLowerCase())
-    if (known === undefined) return E.left(`its options are ${optionNames.join(', ')}`)
-    const said = decoded(value)
-    if (said === undefined || said === null) return E.left(`${known} has no value`)
-    read[known] = said
-  }
-  return E.right(read)
-}
-
-/** Null: it was left out; undefined: it cannot be. */
-const decoded = (part: string | undefined): string | null | undefined => {
-  if (part === undefined || part === '') return null
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return undefined
-  }
 }
 
 /** For people: neither user nor password. */
