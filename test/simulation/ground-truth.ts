@@ -1,6 +1,6 @@
+import { commandKey } from '../../domain/planner/command-event.ts'
 import type { Command } from '../../domain/planner/command.ts'
 import type { JournalLine, OpenJournal } from '../../services/schedulers/embedded/journal.ts'
-import { keyOf } from '../../services/schedulers/embedded/pretended-jobs.ts'
 import type { Chance, Lifeline } from './lifeline.ts'
 import type { Weather } from './weather.ts'
 
@@ -38,7 +38,7 @@ export class GroundTruth {
   }
 
   reached(command: Command): void {
-    this.commands.set(keyOf(command), command)
+    this.commands.set(commandKey(command), command)
   }
 
   private keep(line: JournalLine): void {

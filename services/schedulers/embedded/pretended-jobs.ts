@@ -1,5 +1,6 @@
 import type { DurationMs, EpochMs } from '../../../domain/kernel/units.ts'
 import type { AttemptEnded, CommandConcluded } from '../../../domain/planner/cell-event.ts'
+import { commandKey } from '../../../domain/planner/command-event.ts'
 import type { Command, CommandOutcome } from '../../../domain/planner/command.ts'
 import { courseOf, type Script } from './script.ts'
 
@@ -54,9 +55,6 @@ const stoppedMax = 16_384
 /** Workloads whose last checkpoint is kept while they wait. */
 const checkpointsMax = 10_000
 
-/** Commands are named after workloads, and a name may be used again: when it was issued tells two of one name apart. */
-export const keyOf = ({ command, issuedAt }: Command): string => `${command}@${issuedAt}`
-
 /** The pretended jobs of the fleet, and what is to be told about them. */
 export class PretendedJobs {
   private readonly jobs = new Map<string, Job>()
@@ -94,7 +92,7 @@ export class PretendedJobs {
   }
 
   has(command: Command): boolean {
-    const key = keyOf(command)
+    const key = commandKey(command)
     return this.acted.has(key) || this.waiting.has(answerIdOf(key)) || this.jobs.get(nameOf(command))?.key === key
   }
 
@@ -162,7 +160,7 @@ export class PretendedJobs {
     if (course.startFails) return concluded(command, runsFrom, 'failed', 'the pretended node did not start it')
     const doneMs = (verb === 'resume' ? (this.checkpoints.get(workload) ?? 0) : 0) as DurationMs
     const endsAt = later(runsFrom, Math.max(1, course.runMs - doneMs))
-    const key = keyOf(command)
+    const key = commandKey(command)
     const { checkpointMs, stopMs } = course
     const outcome = course.fails ? 'failed' : 'succeeded'
     const job: Job = { key, workload, attempt, runsFrom, endsAt, outcome, devices, doneMs, checkpointMs, stopMs }
@@ -206,7 +204,7 @@ const endOf = ({ key, workload, attempt, endsAt, outcome }: Job): Report => ({
 
 /** Nothing but an answer, at `at`. */
 const concluded = (command: Command, at: EpochMs, outcome: CommandOutcome, reason: string | null): Deed => {
-  const key = keyOf(command)
+  const key = commandKey(command)
   const { attempt, command: id, verb, workload } = command
   const data = { attempt, command: id, outcome, reason, verb, workload }
   const report: Report = { id: answerIdOf(key), type: 'CommandConcluded', at, data }
