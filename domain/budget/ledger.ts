@@ -225,6 +225,12 @@ export class BudgetLedger {
     return this.tree.get(node).held
   }
 
+  /** Its siblings that hold more than they are entitled to. Only below the root. */
+  overBeside(node: number): ReadonlyArray<number> {
+    const siblings = this.children(this.parent(node))
+    return siblings.filter((side) => side !== node && this.held(side) > this.entitled(side))
+  }
+
   owedRate(node: number): number {
     return this.tree.get(node).owedRate
   }

@@ -30,12 +30,11 @@ export const claimOf = (cell: Cell, { account, hold }: Workload): Claim | null =
   books.advance(now)
   const { budgets, ledger } = books
   for (const node of books.upwards(account.node)) {
-    const parent = ledger.parent(node)
-    if (parent < 0 || !ledger.isBehind(node)) continue
+    if (ledger.parent(node) < 0 || !ledger.isBehind(node)) continue
     const { charged, entitled, held, owed, owedRate, path } = ledger.read(node)
     const lacking = owedRate - held
     if (held > 0 && lacking < account.rate) continue
-    const beside = ledger.children(parent).filter((side) => side !== node && ledger.held(side) > ledger.entitled(side))
+    const beside = ledger.overBeside(node)
     if (beside.length === 0) continue
     // Less than nothing is owed where more was charged: that has to be made up for first.
     const missing = BigInt(budgets.reclaimAfterMs) * BigInt(entitled) - (owed - charged)

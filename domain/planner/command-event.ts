@@ -18,8 +18,7 @@ import type { Fault } from '../kernel/fault.ts'
 import { durationMax, instant, instantMax } from '../kernel/quantity.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import { nodeDevicesMax } from './cell-event.codec.ts'
-import type { LeasePart } from './cell-event.ts'
-import type { SourcedFact } from './cloud-event.ts'
+import type { CommandConcluded, LeasePart } from './cell-event.ts'
 import { isMap } from '../kernel/wording.ts'
 import { commandCauses, commandVerbs, type Command, type CommandOutcome } from './command.ts'
 
@@ -39,17 +38,14 @@ export const commandKey = ({ command, issuedAt }: Command): string => `${command
 export const beginsUntil = ({ deadlineAt, issuedAt }: Command, now: EpochMs): EpochMs =>
   Math.max(deadlineAt, now + (deadlineAt - issuedAt)) as EpochMs
 
-/** What became of a command, as its adapter tells it: `at` is when. */
+/** What became of a command, and when. One that expired is one fact, whoever notices it first. */
 export const conclusionOf = (
   command: Command,
-  adapter: string,
   at: EpochMs,
   outcome: CommandOutcome,
   reason: string | null,
-): SourcedFact => ({
-  // One that expired is one fact, whoever notices it first.
+): CommandConcluded & { readonly id: string } => ({
   id: `${commandKey(command)}/${outcome === 'expired' ? 'expired' : 'concluded'}`,
-  source: adapter,
   type: 'CommandConcluded',
   at,
   data: {

@@ -56,10 +56,8 @@ export const exemptionsFor = (cell: Cell, workload: Workload): ReadonlyArray<Exe
 function* besideOf(books: Books, node: number): Generator<Workload> {
   const { ledger } = books
   for (const side of books.upwards(node)) {
-    const parent = ledger.parent(side)
-    if (parent < 0 || !ledger.isBehind(side)) continue
-    for (const sibling of ledger.children(parent))
-      if (sibling !== side && ledger.held(sibling) > ledger.entitled(sibling)) yield* books.runningBelow(sibling)
+    if (ledger.parent(side) < 0 || !ledger.isBehind(side)) continue
+    for (const sibling of ledger.overBeside(side)) yield* books.runningBelow(sibling)
   }
 }
 

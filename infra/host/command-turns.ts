@@ -56,12 +56,14 @@ export class CommandTurns {
     const told = concluded.find(key)
     if (told !== null) return { type: 'told', fact: told }
     const now = clock.now()
-    if (now > until) return { type: 'told', fact: conclusionOf(command, adapter, now, 'expired', expiredText(until)) }
+    if (now > until)
+      return { type: 'told', fact: { source: adapter, ...conclusionOf(command, now, 'expired', expiredText(until)) } }
     // Its handler was begun that often, and each time its process ended before it did.
     if (deliveries > deliveriesMax) return { type: 'dead', reason: `${deliveriesMax} deliveries were not answered` }
     try {
       const { outcome, reason } = await handle(command)
-      const fact = conclusionOf(command, adapter, clock.now(), outcome, reason === null ? null : proseOf(reason))
+      const said = reason === null ? null : proseOf(reason)
+      const fact = { source: adapter, ...conclusionOf(command, clock.now(), outcome, said) }
       await concluded.keep(key, fact)
       return { type: 'told', fact }
     } catch (cause) {

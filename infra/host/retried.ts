@@ -1,4 +1,5 @@
 import { either as E, type taskEither as TE } from 'fp-ts'
+import { Rest } from './rest.ts'
 
 const backOffMinMs = 500
 const backOffMaxMs = 30_000
@@ -8,7 +9,7 @@ export class Retried<Fault, A> {
   private readonly open: TE.TaskEither<Fault, A>
   private state: E.Either<Fault, A>
   private stopped = false
-  private wake: () => void = () => undefined
+  private readonly rest = new Rest()
   private readonly trying: Promise<void>
   /** Resolves when the first attempt has ended, either way. */
   readonly tried: Promise<void>
@@ -29,7 +30,7 @@ export class Retried<Fault, A> {
   /** No more attempts; what it came to in the end. */
   async stop(): Promise<E.Either<Fault, A>> {
     this.stopped = true
-    this.wake()
+    this.rest.wake()
     await this.trying
     return this.state
   }
@@ -39,19 +40,13 @@ export class Retried<Fault, A> {
       this.state = await this.open()
       firstEnded()
       if (E.isRight(this.state)) return
-      await this.rest(waitMs)
+      await this.pause(waitMs)
     }
     firstEnded()
   }
 
-  private rest(ms: number): Promise<void> {
-    if (this.stopped) return Promise.resolve()
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  /** It may have been stopped while something was tried. */
+  private async pause(ms: number): Promise<void> {
+    if (!this.stopped) await this.rest.for(ms)
   }
 }

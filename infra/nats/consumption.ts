@@ -2,6 +2,7 @@ import { AckPolicy, DeliverPolicy, NatsError, nanos, type ConsumerMessages, type
 import type { BusDelivery } from '../../domain/ports/bus-delivery.ts'
 import type { BusUnavailable } from '../../domain/ports/bus-unavailable.ts'
 import { faultOf } from './fault.ts'
+import { Rest } from '../host/rest.ts'
 import type { NatsLink } from './link.ts'
 import { streamName, type StreamKind } from './streams.ts'
 
@@ -30,7 +31,7 @@ export class Consumption implements BusDelivery {
   private failing: BusUnavailable | null = null
   private stopped = false
   private messages: ConsumerMessages | null = null
-  private wake: () => void = () => undefined
+  private readonly rest = new Rest()
   private readonly running: Promise<void>
 
   constructor(link: NatsLink, consuming: Consuming) {
@@ -47,7 +48,7 @@ export class Consumption implements BusDelivery {
 
   async stop(): Promise<void> {
     this.stopped = true
-    this.wake()
+    this.rest.wake()
     await this.messages?.close()
     await this.running
   }
@@ -60,7 +61,7 @@ export class Consumption implements BusDelivery {
         this.failing = faultOf(this.link.place, cause)
         this.link.forget(this.consuming.stream)
       }
-      if (!this.isStopped()) await this.rest(waitMs)
+      if (!this.isStopped()) await this.rest.for(waitMs)
     }
   }
 
@@ -113,16 +114,6 @@ export class Consumption implements BusDelivery {
         max_ack_pending: inHandMax,
       })
     }
-  }
-
-  private rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 }
 

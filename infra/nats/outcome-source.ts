@@ -6,6 +6,7 @@ import type { OutcomeSource } from '../../domain/ports/outcome-source.ts'
 import { Consumption } from './consumption.ts'
 import { keepDeadLetter } from './dead-letter.ts'
 import { InHand } from './in-hand.ts'
+import { Rest } from '../host/rest.ts'
 import type { NatsLink } from './link.ts'
 import { tokenOf } from './subject.ts'
 
@@ -33,7 +34,7 @@ class Outcomes implements BusDelivery {
   private readonly batchMax: number
   private draining: Promise<void> | null = null
   private stopped = false
-  private wake: () => void = () => undefined
+  private readonly rest = new Rest()
 
   constructor(
     link: NatsLink,
@@ -65,7 +66,7 @@ class Outcomes implements BusDelivery {
 
   async stop(): Promise<void> {
     this.stopped = true
-    this.wake()
+    this.rest.wake()
     await this.consumption.stop()
     await this.draining
     for (const message of this.waiting.splice(0)) this.inHand.remove(message)
@@ -98,7 +99,7 @@ class Outcomes implements BusDelivery {
       const taken = await this.takeLines(lines)
       if (E.isRight(taken)) break
       if (this.stopped) return
-      await this.rest(waitMs)
+      await this.rest.for(waitMs)
     }
     for (const message of good) message.ack()
   }
@@ -107,15 +108,5 @@ class Outcomes implements BusDelivery {
     const kept = await keepDeadLetter(this.link, 'outcome', message, reason)
     if (E.isLeft(kept)) message.nak(backOffMaxMs)
     else message.term()
-  }
-
-  private rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 }

@@ -7,6 +7,7 @@ import type { CellFact } from '../../domain/planner/cell-event.codec.ts'
 import type { CellRejection } from '../../domain/planner/decide.ts'
 import type { Clock } from '../../domain/ports/clock.ts'
 import type { AppendFault, EventLog, LogUnavailable } from '../../domain/ports/event-log.ts'
+import { Rest } from '../../infra/host/rest.ts'
 import type { SnapshotStore } from '../../infra/host/snapshot-store.ts'
 import { CellWriter, type Origin, type Recording } from './cell-writer.ts'
 import { foldCell, headOfStream, keepPicture, pictureOf, type CellPicture } from './fold.ts'
@@ -77,7 +78,7 @@ export class CellOwner {
   private reopening: Promise<void> | null = null
   private readonly recent = new RecentIds()
   private readonly ticker: NodeJS.Timeout | null
-  private wake: () => void = () => undefined
+  private readonly rest = new Rest()
   private readonly tickPrefix = `tick/${randomUUID()}`
   private tickCount = 0
   private keptSize: number
@@ -173,7 +174,7 @@ export class CellOwner {
     if (this.ticker !== null) clearInterval(this.ticker)
     const flushed = this.flush()
     this.closed = true
-    this.wake()
+    this.rest.wake()
     await flushed
     await this.reopening
     await this.flushing
@@ -263,7 +264,7 @@ export class CellOwner {
 
   private async reopen(): Promise<void> {
     for (let waitMs = 0; !this.closed; waitMs = Math.min(Math.max(waitMs * 2, 100), reopenBackOffMaxMs)) {
-      await this.pause(waitMs)
+      await this.rest.for(waitMs)
       const opened = await openWriter(this.log, this.owning)
       if (E.isLeft(opened)) continue
       this.writer = opened.right
@@ -274,16 +275,6 @@ export class CellOwner {
       this.owning.faulted(null)
       return
     }
-  }
-
-  private pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 }
 

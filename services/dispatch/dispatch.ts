@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { CellEvent, CellInput } from '../../domain/planner/cell-event.ts'
+import { conclusionOf } from '../../domain/planner/command-event.ts'
 import type { Command } from '../../domain/planner/command.ts'
 import type { OpenCommands } from '../../domain/planner/open-commands.ts'
 import type { CommandSink, SinkDown } from '../../domain/ports/command-sink.ts'
@@ -168,7 +169,9 @@ export class Dispatch {
       if (sent.expired || dueAt(sent) >= this.dispatching.now()) continue
       // Its outcome may have come while others were recorded.
       if (this.open.get(sent.command.command)?.issuedAt !== sent.command.issuedAt) continue
-      const recorded = await this.dispatching.record(expiryOf(sent.command, this.dispatching.now()))
+      const recorded = await this.dispatching.record(
+        conclusionOf(sent.command, this.dispatching.now(), 'expired', null),
+      )
       if (E.isLeft(recorded)) return
       sent.expired = true
     }
@@ -203,18 +206,3 @@ const faultOf = (cause: unknown): LogUnavailable => {
 /** It has its whole span from when it was sent, however late that was. */
 const dueAt = ({ at, command: { deadlineAt, issuedAt } }: Sent): number =>
   Math.max(deadlineAt, at + (deadlineAt - issuedAt))
-
-const expiryOf = (command: Command, at: EpochMs): CellInput & { readonly id: string } => ({
-  // Another life of the same name has commands of the same name.
-  id: `${command.command}@${command.issuedAt}/expired`,
-  type: 'CommandConcluded',
-  at,
-  data: {
-    attempt: command.attempt,
-    command: command.command,
-    outcome: 'expired',
-    reason: null,
-    verb: command.verb,
-    workload: command.workload,
-  },
-})

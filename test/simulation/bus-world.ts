@@ -1,4 +1,3 @@
-import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import type { CellInput } from '../../domain/planner/cell-event.ts'
 import type { BusMessage, MessageBus } from '../../domain/ports/message-bus.ts'
@@ -6,11 +5,8 @@ import { digestOf } from '../../infra/chain/log-digest.ts'
 import { memoryEventLog } from '../../infra/memory/event-log.ts'
 import { memoryMessageBus } from '../../infra/memory/message-bus.ts'
 import type { DecisionMessage } from '../../projections/decisions/decision-message.ts'
-import { CellOwner } from '../../services/decide/cell-owner.ts'
 import { CellWriter } from '../../services/decide/cell-writer.ts'
 import { busIngest, factTopics, ingestTopicPlans } from '../../services/ingest/bus-ingest.ts'
-import { DeadLetters } from '../../services/ingest/dead-letters.ts'
-import { FactIntake } from '../../services/ingest/fact-intake.ts'
 import { decisionOutbox, decisionsTopic } from '../../services/publish/decision-outbox.ts'
 import { right } from '../support/events.ts'
 import { factScript, lineOf, numbersFrom } from '../support/fact-script.ts'
@@ -18,6 +14,7 @@ import { faultyLog } from './faulty-log.ts'
 import { KeptSnapshots } from './kept-snapshots.ts'
 import { Lifeline, type Chance } from './lifeline.ts'
 import { VirtualTime } from './virtual-time.ts'
+import { openWayIn } from './way-in.ts'
 import { calm, type Weather } from './weather.ts'
 
 const cell = 'cell-default'
@@ -112,29 +109,14 @@ class BusWorld {
   private async startLife(line: Lifeline): Promise<void> {
     const log = faultyLog(this.log, line, this.weather, this.below)
     const clock = { now: () => this.time.now as EpochMs }
-    const owner = await CellOwner.open(log, {
-      stream: cell,
-      source: 'leasehold',
-      actor: 'leasehold',
-      recordTime: (at) => at,
-      clock,
-      ticks: 'events',
-      snapshots: this.snapshots.of(line),
-      faulted: () => undefined,
-    })
-    if (E.isLeft(owner)) {
+    const snapshots = this.snapshots.of(line)
+    const recordTime = (at: EpochMs) => at
+    const wayIn = await openWayIn(line, log, { stream: cell, recordTime, clock, ticks: 'events', snapshots })
+    if (wayIn === null) {
       line.end()
       return
     }
-    line.onEnd(() => owner.right.close())
-    const deadLetters = await DeadLetters.open(log, { source: 'ingest', actor: 'ingest' })
-    if (E.isLeft(deadLetters)) {
-      line.end()
-      return
-    }
-    const orderTime = { now: () => owner.right.now }
-    const request = () => owner.right.request()
-    const intake = new FactIntake({ log, stream: cell, deadLetters: deadLetters.right, clock, orderTime, request })
+    const { intake } = wayIn
     const bus = this.busOf(line)
     const reading = busIngest({ bus, intake, group: 'leasehold', gatherMaxMs: 50 })
     line.onEnd(() => reading.stop())

@@ -5,17 +5,17 @@ import { OpenCommands } from '../../domain/planner/open-commands.ts'
 import type { CommandSink } from '../../domain/ports/command-sink.ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
 import type { SnapshotStore } from '../../infra/host/snapshot-store.ts'
-import { CellOwner } from '../../services/decide/cell-owner.ts'
+import type { CellOwner } from '../../services/decide/cell-owner.ts'
 import { foldCell } from '../../services/decide/fold.ts'
 import { Dispatch } from '../../services/dispatch/dispatch.ts'
-import { DeadLetters } from '../../services/ingest/dead-letters.ts'
-import { FactIntake } from '../../services/ingest/fact-intake.ts'
+import type { FactIntake } from '../../services/ingest/fact-intake.ts'
 import { Projector } from '../../services/project/project.ts'
 import type { CountedViews } from '../../services/project/rebuild.ts'
 import { EmbeddedAdapter } from '../../services/schedulers/embedded/adapter.ts'
 import type { OpenJournal } from '../../services/schedulers/embedded/journal.ts'
 import type { Script } from '../../services/schedulers/embedded/script.ts'
 import type { Chance, Lifeline } from './lifeline.ts'
+import { openWayIn } from './way-in.ts'
 import type { Weather } from './weather.ts'
 
 export interface LifeParts {
@@ -44,30 +44,15 @@ export interface SystemLife {
 /** One process of the system, wired as `leasehold up` wires it. Null: it could not start, or died before it had. */
 export const startLife = async (parts: LifeParts): Promise<SystemLife | null> => {
   const { cell, clock, life, log, snapshots } = parts
-  const owner = await CellOwner.open(log, {
-    stream: cell,
-    source: 'leasehold',
-    actor: 'leasehold',
-    recordTime: clock.now,
-    clock,
-    ticks: 'wall',
-    snapshots,
-    faulted: () => undefined,
-  })
-  if (E.isLeft(owner)) return null
-  life.onEnd(() => owner.right.close())
-  const deadLetters = await DeadLetters.open(log, { source: 'ingest', actor: 'ingest' })
-  if (E.isLeft(deadLetters)) return null
-  const orderTime = { now: () => owner.right.now }
-  const request = () => owner.right.request()
-  const intake = new FactIntake({ log, stream: cell, deadLetters: deadLetters.right, clock, orderTime, request })
-
+  const wayIn = await openWayIn(life, log, { stream: cell, recordTime: clock.now, clock, ticks: 'wall', snapshots })
+  if (wayIn === null) return null
+  const { intake, owner } = wayIn
   const adapter = await EmbeddedAdapter.open({
     openJournal: parts.openJournal,
     script: parts.script,
-    now: () => owner.right.now,
+    now: () => owner.now,
     report: (facts) =>
-      owner.right.record(facts.map((fact) => ({ ...fact, at: Math.max(fact.at, owner.right.cell.now) as EpochMs }))),
+      owner.record(facts.map((fact) => ({ ...fact, at: Math.max(fact.at, owner.cell.now) as EpochMs }))),
   })
   life.onEnd(() => adapter.close())
 
@@ -79,8 +64,8 @@ export const startLife = async (parts: LifeParts): Promise<SystemLife | null> =>
     {
       log,
       sink: unsteadySink(adapter, parts),
-      record: (fact) => owner.right.record([fact]),
-      now: () => owner.right.now,
+      record: (fact) => owner.record([fact]),
+      now: () => owner.now,
       sinkDown: () => undefined,
     },
     { commands: new OpenCommands(folded.right.cell), position: last.right[0]?.position ?? -1 },
@@ -88,7 +73,7 @@ export const startLife = async (parts: LifeParts): Promise<SystemLife | null> =>
   life.onEnd(() => dispatch.close())
   const projector = new Projector(log, parts.views, clock)
   life.onEnd(() => projector.stop())
-  return { owner: owner.right, intake, dispatch, projector }
+  return { owner, intake, dispatch, projector }
 }
 
 /** Commands come late and in another order, twice, or with their answer lost: each of them comes in the end. */

@@ -1,6 +1,6 @@
 import type { DurationMs, EpochMs } from '../../../domain/kernel/units.ts'
 import type { AttemptEnded, CommandConcluded } from '../../../domain/planner/cell-event.ts'
-import { commandKey } from '../../../domain/planner/command-event.ts'
+import { commandKey, conclusionOf } from '../../../domain/planner/command-event.ts'
 import type { Command, CommandOutcome } from '../../../domain/planner/command.ts'
 import { courseOf, type Script } from './script.ts'
 
@@ -204,11 +204,8 @@ const endOf = ({ key, workload, attempt, endsAt, outcome }: Job): Report => ({
 
 /** Nothing but an answer, at `at`. */
 const concluded = (command: Command, at: EpochMs, outcome: CommandOutcome, reason: string | null): Deed => {
-  const key = commandKey(command)
-  const { attempt, command: id, verb, workload } = command
-  const data = { attempt, command: id, outcome, reason, verb, workload }
-  const report: Report = { id: answerIdOf(key), type: 'CommandConcluded', at, data }
-  return { key, at, job: null, checkpoint: null, reports: [report], void: [] }
+  const reports = [conclusionOf(command, at, outcome, reason)]
+  return { key: commandKey(command), at, job: null, checkpoint: null, reports, void: [] }
 }
 
 const checkpointed = (command: Command, job: Job, at: EpochMs): Deed => {

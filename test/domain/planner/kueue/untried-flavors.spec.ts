@@ -25,6 +25,14 @@ const filled = (ordering: Ordering, nominal = 4): CellLife => {
   life.tick()
   return life
 }
+/** The quota of the next accelerator is taken as well when `two` comes. */
+const withoutQuota = (ordering: Ordering): CellLife => {
+  const life = filled(ordering)
+  const request = requestOf({ devices: 3, models: ['y'], span: 'anywhere' })
+  life.at(1).submit('one', 3, { queue: 'a', class: 'middle', request })
+  life.at(2).submit('two', 2, { queue: 'a', class: 'middle' }).tick()
+  return life
+}
 const modelsOf = (life: CellLife, id: string) =>
   new Set((life.cell.workloads.get(id)!.run?.parts ?? []).map(({ node }) => life.cell.fleet.nodes[node]!.model))
 
@@ -36,13 +44,7 @@ describe.each<Ordering>(['greedy', 'fifo'])('a %s queue whose first accelerator 
   })
 
   it('should say what is lacking of the first where the next has no quota, and look again when it is there', () => {
-    const life = filled(ordering)
-    life.at(1).submit('one', 3, {
-      queue: 'a',
-      class: 'middle',
-      request: requestOf({ devices: 3, models: ['y'], span: 'anywhere' }),
-    })
-    life.at(2).submit('two', 2, { queue: 'a', class: 'middle' }).tick()
+    const life = withoutQuota(ordering)
     expect(life.reason('two')).toBe('WaitingForCapacity')
     life.at(3).end('filler')
     life.tick()
@@ -50,13 +52,7 @@ describe.each<Ordering>(['greedy', 'fifo'])('a %s queue whose first accelerator 
   })
 
   it('should begin with the first again at the next instant: nothing is left to remember between two', () => {
-    const life = filled(ordering)
-    life.at(1).submit('one', 3, {
-      queue: 'a',
-      class: 'middle',
-      request: requestOf({ devices: 3, models: ['y'], span: 'anywhere' }),
-    })
-    life.at(2).submit('two', 2, { queue: 'a', class: 'middle' }).tick()
+    const life = withoutQuota(ordering)
     life.at(3).end('filler').end('one')
     const tick = { type: 'Ticked', at: 3 as EpochMs, data: {} } as const
     expect(decide(tick, fork(life.cell))).toEqual(decide(tick, life.cell))
