@@ -251,8 +251,7 @@ const prepare = async (
   const facts = []
   if (wanted !== null && owner.cell.policyHash !== policyHash(wanted)) {
     const activated = policyActivated(wanted, owner.now)
-    const data = before === null ? activated.data : { ...activated.data, keepsLapsed: true as const }
-    facts.push({ ...activated, data, id: `policy/${activated.data.hash}/${owner.now}` })
+    facts.push({ ...activated, id: `policy/${activated.data.hash}/${owner.now}` })
   }
   if (adapter !== null && adapter !== 'http' && owner.cell.fleet.nodes.length === 0)
     facts.push(...pretendedNodes(adapter.nodes, adapter.gpusPerNode, owner.now))

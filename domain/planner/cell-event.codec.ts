@@ -35,6 +35,7 @@ import { noteSlices, topologyRequest } from '../workload/topology-request.codec.
 import { unstatedTerms, type WorkloadTerms } from '../workload/terms.ts'
 import { commandOutcomes, commandVerbs } from './command.ts'
 import { cellEventVersions, type CellEvent, type CellInput, type NodeHealth } from './cell-event.ts'
+import { editionFirst, editionNow, type Edition } from './edition.ts'
 
 /** Most devices in one node. */
 export const nodeDevicesMax = 65_536
@@ -143,8 +144,12 @@ export const factData: { readonly [T in CellInput['type']]: Reader<Extract<CellI
       node: needed(name),
     }),
     PolicyActivated: built(
-      record({ document: needed(decodedPolicy), hash: needed(digest), keepsLapsed: optional(flag, false) }),
-      ({ keepsLapsed, ...rest }) => (keepsLapsed ? { ...rest, keepsLapsed } : rest),
+      record({
+        document: needed(decodedPolicy),
+        edition: optional(wholeNumber<Edition>(editionFirst, editionNow), editionNow),
+        hash: needed(digest),
+      }),
+      ({ document, edition, hash }) => (edition === editionFirst ? { document, hash } : { document, edition, hash }),
     ),
     WorkloadSubmitted: record({
       class: needed(name),

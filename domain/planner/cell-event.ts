@@ -4,6 +4,7 @@ import type { AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { PlacementRequest } from '../workload/request.ts'
 import type { WorkloadTerms } from '../workload/terms.ts'
 import type { CommandCause, CommandOutcome, CommandVerb } from './command.ts'
+import type { Edition } from './edition.ts'
 import type { ReasonCode } from './reason-code.ts'
 
 /** Every member of `data` below is written in ascending order of its key: what is stored is canonical JSON as it is. */
@@ -30,10 +31,10 @@ export type NodeHealthChanged = Message<
   'NodeHealthChanged',
   { readonly device: number | null; readonly health: NodeHealth; readonly node: string }
 >
-/** `keepsLapsed`: what was said to have lapsed is not said again of the same date; absent: what is past is said anew. */
+/** `edition`: of the planner's rules, from here on; absent: the first. */
 export type PolicyActivated = Message<
   'PolicyActivated',
-  { readonly document: AllocationPolicy; readonly hash: string; readonly keepsLapsed?: true }
+  { readonly document: AllocationPolicy; readonly edition?: Edition; readonly hash: string }
 >
 export type WorkloadSubmitted = Message<
   'WorkloadSubmitted',

@@ -8,6 +8,7 @@ import { Cell } from './cell.ts'
 import type { LeasePart, NodeHealth, NodeRegistered, PreemptionDecided } from './cell-event.ts'
 import type { DrillBook } from './drill-book.ts'
 import type { DurationHistory } from './duration-history.ts'
+import type { Edition } from './edition.ts'
 import type { EvictionLimits } from './eviction-limits.ts'
 import { KueueBooks } from './kueue-books.ts'
 import { KueueUsage, type KueueUsageSnapshot } from './kueue-usage.ts'
@@ -73,6 +74,7 @@ export interface CellSnapshot {
   }
   readonly policy: AllocationPolicy | null
   readonly policyHash: string | null
+  readonly edition: Edition
   readonly policyIsNew: boolean
   readonly submissions: number
   /** Where it decides who goes first in a queue. */
@@ -108,6 +110,7 @@ export const takeSnapshot = (cell: Cell, only: ReadonlySet<Workload> | null = nu
     ...(cell.books !== null && { pending: pendingOf(cell, only) }),
     policy: cell.policy,
     policyHash: cell.policyHash,
+    edition: cell.edition,
     policyIsNew: cell.policyIsNew,
     submissions: cell.submissions,
     ...(cell.kueue?.usage != null && { usage: cell.kueue.usage.snapshot() }),
@@ -157,10 +160,11 @@ export const fromSnapshot = (snapshot: CellSnapshot): Cell => {
   cell.now = snapshot.now
   for (const spec of snapshot.nodes) fleet.register(spec)
   restoreHealth(cell, snapshot)
-  if (snapshot.policy !== null) install(cell, { document: snapshot.policy, hash: snapshot.policyHash! })
-  if (snapshot.policy !== null && sharingOf(snapshot.policy) === 'kueue')
-    cell.kueue = new KueueBooks(cell, snapshot.policy, usageFrom(snapshot, snapshot.policy))
-  if (snapshot.books !== null) cell.books = Books.restore(fleet, snapshot.policy!, snapshot.books)
+  const { edition, policy, policyHash } = snapshot
+  if (policy !== null) install(cell, { document: policy, edition, hash: policyHash! })
+  if (policy !== null && sharingOf(policy) === 'kueue')
+    cell.kueue = new KueueBooks(cell, policy, usageFrom(snapshot, policy))
+  if (snapshot.books !== null) cell.books = Books.restore(fleet, policy!, snapshot.books)
   cell.demand.restore(snapshot.demand.mix, snapshot.demand.measured)
   for (const { drill, at } of snapshot.drills) cell.drills.conclude(drill, at)
   cell.durations.restore(snapshot.durations)

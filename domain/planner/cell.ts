@@ -8,6 +8,7 @@ import { contractOf, sharingOf, standingOf, type AllocationPolicy, type Mode } f
 import type { Books } from './books.ts'
 import { DrillBook, type Drilled } from './drill-book.ts'
 import { DurationHistory } from './duration-history.ts'
+import { editionFirst, type Edition } from './edition.ts'
 import { EndIndex } from './end-index.ts'
 import { EvictionLimits } from './eviction-limits.ts'
 import type { KueueBooks } from './kueue-books.ts'
@@ -26,6 +27,7 @@ export class Cell {
   now = 0 as EpochMs
   policy: AllocationPolicy | null = null
   policyHash: string | null = null
+  edition: Edition = editionFirst
   readonly fleet = new Fleet()
   readonly shapes = new ShapeTable()
   readonly placer = new Placer(this.fleet)

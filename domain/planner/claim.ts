@@ -16,6 +16,8 @@ export interface Claim {
   readonly at: EpochMs
   /** All that runs there is excepted from being evicted: until then, or (null) with the policy; absent: not all of it is. */
   readonly spared?: { readonly until: EpochMs | null }
+  /** All that runs there never tolerates being evicted: only their ends make room. */
+  readonly firm?: true
 }
 
 /**
@@ -40,7 +42,13 @@ export const claimOf = (cell: Cell, { account, hold }: Workload): Claim | null =
     const missing = BigInt(budgets.reclaimAfterMs) * BigInt(entitled) - (owed - charged)
     const waitMs = missing > 0n ? Number((missing + BigInt(lacking) - 1n) / BigInt(lacking)) : 0
     const spared = policy.exceptions === undefined ? null : sparedOf(cell, books, beside)
-    return { node: path, lackingMilli: lacking, at: (now + waitMs) as EpochMs, ...(spared !== null && { spared }) }
+    return {
+      node: path,
+      lackingMilli: lacking,
+      at: (now + waitMs) as EpochMs,
+      ...(spared !== null && { spared }),
+      ...(isFirm(books, beside) && { firm: true }),
+    }
   }
   return null
 }
@@ -59,4 +67,10 @@ const sparedOf = (
       first = Math.min(first, until)
     }
   return { until: first === Infinity ? null : (first as EpochMs) }
+}
+
+const isFirm = (books: Books, beside: ReadonlyArray<number>): boolean => {
+  for (const side of beside)
+    for (const { terms } of books.runningBelow(side)) if (terms.preemption.tolerated) return false
+  return true
 }

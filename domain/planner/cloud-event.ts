@@ -20,6 +20,7 @@ import type { EpochMs } from '../kernel/units.ts'
 import { found, isMap, shown } from '../kernel/wording.ts'
 import { factData, type CellFact } from './cell-event.codec.ts'
 import type { CellInput } from './cell-event.ts'
+import { editionFirst } from './edition.ts'
 
 /** A fact as it travels: a CloudEvent 1.0 in structured JSON, one in a line. The same `id` again is the same fact again. */
 export interface CloudEvent {
@@ -177,12 +178,12 @@ const refused = (reason: string, mend: string) => E.left([{ path: '$', reason, m
 const plain = (message: string): string => message.slice(0, 200).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?')
 
 /** One line, without its line feed. */
-export const encodeFact = ({ id, source, type, at, data }: SourcedFact): string =>
+export const encodeFact = (fact: SourcedFact): string =>
   JSON.stringify({
     specversion: '1.0',
-    id,
-    source,
-    type: cloudEventTypes[type],
-    time: new Date(at).toISOString(),
-    data,
+    id: fact.id,
+    source: fact.source,
+    type: cloudEventTypes[fact.type],
+    time: new Date(fact.at).toISOString(),
+    data: fact.type === 'PolicyActivated' ? { ...fact.data, edition: fact.data.edition ?? editionFirst } : fact.data,
   } satisfies CloudEvent)

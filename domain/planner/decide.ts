@@ -12,10 +12,12 @@ import type {
   CellInput,
   NodeHealthChanged,
   NodeRegistered,
+  PolicyActivated,
   WorkloadRefused,
   WorkloadSubmitted,
 } from './cell-event.ts'
 import { BudgetPass } from './budget-pass.ts'
+import { editionFirst } from './edition.ts'
 import { KueuePass } from './kueue-pass.ts'
 import { Pass } from './pass.ts'
 import { runningAttempt } from './running-attempt.ts'
@@ -39,7 +41,7 @@ export const decide = (input: CellInput, cell: Cell): E.Either<CellRejection, Re
     case 'NodeHealthChanged':
       return changeHealth(input, cell)
     case 'PolicyActivated':
-      return input.data.hash === cell.policyHash ? repeated : E.right(withdrawAdvice(input, cell))
+      return isInForce(input, cell) ? repeated : E.right(withdrawAdvice(input, cell))
     case 'WorkloadSubmitted':
       return submit(input, cell)
     case 'AttemptEnded': {
@@ -77,6 +79,10 @@ export const cellDecider = (name: string): Decider<CellInput, Cell, CellEvent, C
   decide,
   evolve,
 })
+
+/** The same policy again is one more only where it brings newer rules. */
+const isInForce = ({ data: { edition = editionFirst, hash } }: PolicyActivated, cell: Cell): boolean =>
+  hash === cell.policyHash && edition <= cell.edition
 
 const nothing = E.right([])
 const repeated = E.left({ type: 'Repeated' } as const)

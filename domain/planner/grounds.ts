@@ -13,7 +13,7 @@ import { NextTurns, type NextTurn } from './next-turn.ts'
 import { nodeStanding } from './node-standing.ts'
 import { protectionOf, type Protection } from './protection.ts'
 import type { ReasonCode } from './reason-code.ts'
-import { isReserve } from './room-reason.ts'
+import { isReserve, wantsRoom } from './room-reason.ts'
 import { shapesBeyond } from './shapes-within.ts'
 import { StartCheck } from './start-check.ts'
 import { TakingBack } from './taking-back.ts'
@@ -173,13 +173,13 @@ class GroundsNow {
       case 'ProtectedWindow':
         return named(this.claim(code), this.beside('protected-window', 'starting', 'excepted'))
       case 'DrillNotPassed':
-        return named(this.claim(code), this.beside('undrilled', 'intolerant'))
+        return named(this.claim(code), this.beside('undrilled'))
       case 'PreemptionRateLimited':
         return named(this.claim(code), this.beside(null))
       case 'SearchBudgetExhausted':
         return named({ compared: { searches: limitsOf(this.policy).searchMax } }, [])
       default:
-        return noGrounds
+        return wantsRoom.has(code) ? named(null, this.beside('intolerant')) : noGrounds
     }
   }
 

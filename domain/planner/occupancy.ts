@@ -7,6 +7,7 @@ import { Books } from './books.ts'
 import { budgetPathOf } from './budget-path.ts'
 import type { Cell } from './cell.ts'
 import type { PolicyActivated } from './cell-event.ts'
+import { editionFirst } from './edition.ts'
 import { isPromoted } from './protection.ts'
 import { KueueBooks } from './kueue-books.ts'
 import { KueueUsage } from './kueue-usage.ts'
@@ -51,12 +52,13 @@ const countPlaces = (cell: Cell, sign: 1 | -1): void => {
 }
 
 /** The policy and its queues, and nothing that follows from them. */
-export const install = (cell: Cell, { document, hash, keepsLapsed }: PolicyActivated['data']): void => {
+export const install = (cell: Cell, { document, hash, edition = editionFirst }: PolicyActivated['data']): void => {
   cell.policy = document
   cell.policyHash = hash
+  cell.edition = edition
   cell.policyIsNew = true
   cell.fleet.setLevels(topologyLevelsOf(document))
-  if (keepsLapsed !== true) cell.lapsed.clear()
+  if (edition === editionFirst) cell.lapsed.clear()
   for (const queue of cell.queueNamed.values()) queue.index = -1
   cell.queues = document.queues.map(({ name, ordering }, index) => {
     const queue = queueOf(cell, name)

@@ -5,6 +5,7 @@ import { limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { Block } from './block.ts'
 import type { Books } from './books.ts'
 import type { Cell } from './cell.ts'
+import { editionFirst } from './edition.ts'
 import { EvictionAllowance } from './eviction-allowance.ts'
 import type { Room, RoomLimits } from './eviction-room.ts'
 import { Leavers, partsBeyond } from './leavers.ts'
@@ -348,8 +349,8 @@ export class TakingBack {
       const exception = exceptionFor(this.policy, victim, this.at, 'not-preempted')!
       refused.until(exceptedUntil(this.policy, victim, this.at)!, exceptionRule(this.policy, exception))
     }
-    // Logs of released versions tell both by the same code.
-    if (protection === 'undrilled' || protection === 'intolerant') refused.undrilled()
+    if (protection === 'undrilled' || (protection === 'intolerant' && this.cell.edition === editionFirst))
+      refused.undrilled()
     if (protection !== null) return false
     if (poolFrom(this.cell, this.policy, victim, forWhom) >= 0) return false
     if (this.allowance.leftOfTeam(victim.team) > 0) return true

@@ -196,10 +196,12 @@ const exemptionText = ({ expires, name, owner, reason, workloads, workloadsCount
 const sparedText = ({ until }: NonNullable<Claim['spared']>): string =>
   until === null ? 'for as long as the policy holds' : `until ${instantText(until)}`
 
-const claimText = ({ at, lackingMilli, node, spared }: Claim, now: number): string => {
+const claimText = ({ at, firm, lackingMilli, node, spared }: Claim, now: number): string => {
   const owed = `${node} is owed ${gpusText(lackingMilli)} that it does not hold`
   if (spared !== undefined)
     return `not known; ${owed}, and exceptions spare all who hold it, ${sparedText(spared)}: before that only their ends make room.`
+  if (firm === true)
+    return `not known; ${owed}, and those who hold it never tolerate eviction: only their ends make room.`
   return at > now
     ? `not known; ${owed}, and takes that back when its debt reaches \`reclaimAfter\`: as things stand ${instantText(at)} (in ${durationText(at - now)}).`
     : `not known; ${owed}, and takes that back as soon as those who hold it may leave: its debt has reached \`reclaimAfter\`.`

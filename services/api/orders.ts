@@ -6,6 +6,7 @@ import type { Cell } from '../../domain/planner/cell.ts'
 import { submissionOf } from '../../domain/planner/submission.ts'
 import type { CellInput, DrillConcluded, NodeHealth, WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
 import { decide } from '../../domain/planner/decide.ts'
+import { editionNow } from '../../domain/planner/edition.ts'
 import { canonicalPolicy, decodePolicy, withFreeze } from '../../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import { warningsOf } from '../../domain/policy/policy-warnings.ts'
@@ -230,7 +231,7 @@ export class Orders {
     const hash = policyHash(policy)
     const document = JSON.parse(canonicalPolicy(policy)) as AllocationPolicy
     return this.one(
-      { type: 'PolicyActivated', id: `policy/${hash}/${randomUUID()}`, data: { document, hash, keepsLapsed: true } },
+      { type: 'PolicyActivated', id: `policy/${hash}/${randomUUID()}`, data: { document, edition: editionNow, hash } },
       by,
     )
   }

@@ -1,6 +1,7 @@
 import { canonicalPolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import type { PolicyActivated } from '../../domain/planner/cell-event.ts'
+import { editionNow } from '../../domain/planner/edition.ts'
 import type { EpochMs } from '../../domain/kernel/units.ts'
 import { policyHash } from '../../infra/host/policy-hash.ts'
 
@@ -8,5 +9,9 @@ import { policyHash } from '../../infra/host/policy-hash.ts'
 export const policyActivated = (policy: AllocationPolicy, at: EpochMs): PolicyActivated => ({
   type: 'PolicyActivated',
   at,
-  data: { document: JSON.parse(canonicalPolicy(policy)) as AllocationPolicy, hash: policyHash(policy) },
+  data: {
+    document: JSON.parse(canonicalPolicy(policy)) as AllocationPolicy,
+    edition: editionNow,
+    hash: policyHash(policy),
+  },
 })

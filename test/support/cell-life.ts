@@ -3,6 +3,7 @@ import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
 import { Cell } from '../../domain/planner/cell.ts'
 import type { CellDecision, CellInput, WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
 import { decide } from '../../domain/planner/decide.ts'
+import { editionNow } from '../../domain/planner/edition.ts'
 import { evolve } from '../../domain/planner/evolve.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import { unstatedTerms, type WorkloadTerms } from '../../domain/workload/terms.ts'
@@ -38,7 +39,8 @@ export class CellLife {
   }
 
   policy(document: AllocationPolicy): this {
-    this.tell({ type: 'PolicyActivated', at: this.instant, data: { document, hash: JSON.stringify(document) } })
+    const data = { document, edition: editionNow, hash: JSON.stringify(document) } as const
+    this.tell({ type: 'PolicyActivated', at: this.instant, data })
     return this
   }
 

@@ -49,7 +49,7 @@ const facts = [
     },
   },
   { type: 'NodeHealthChanged', data: { device: null, health: 'draining', node: 'n-1' } },
-  { type: 'PolicyActivated', data: { document: defaultPolicy, hash: '0'.repeat(64) } },
+  { type: 'PolicyActivated', data: { document: defaultPolicy, edition: 2, hash: '0'.repeat(64) } },
   {
     type: 'WorkloadSubmitted',
     data: {
@@ -100,6 +100,18 @@ describe('a fact', () => {
     expect(rightOf(decodeFactLine(line)).data).toEqual({ ...data, terms: unstatedTerms })
   })
 
+  it('should put a policy into force by the newest edition of the rules, unless it names another', () => {
+    const { data, ...rest } = facts[2]!
+    const editionOf = (change: object) => {
+      const decoded = rightOf(decodeFact({ ...rest, data: { ...without(data, 'edition'), ...change } }))
+      expect(rightOf(decodeFactLine(encodeFact(decoded)))).toEqual(decoded)
+      return decoded.type === 'PolicyActivated' ? decoded.data.edition : null
+    }
+    expect(editionOf({})).toBe(2)
+    // As what the first releases recorded is exported.
+    expect(editionOf({ edition: 1 })).toBeUndefined()
+    expect(dataFault('PolicyActivated', { edition: 3 })).toContain('data.edition: 3 is above 2')
+  })
   it('should be taken with attributes that concern its way here, which are not kept', () => {
     const extended = { ...submitted, traceparent: '00-1', subject: 'sweep-7', partitionkey: 'p', sampledrate: 3 }
     expect(rightOf(decodeFact(extended))).toEqual(rightOf(decodeFact(submitted)))

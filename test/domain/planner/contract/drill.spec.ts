@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { defaultContract } from '../../../../domain/policy/contract-policy.ts'
 import { hour, minute } from '../../../support/cell-life.ts'
-import { contested, monday, victimsOf, type ContestedLife } from '../../../support/contested-life.ts'
+import { whyText } from '../../../../projections/explain/why-text.ts'
+import { whyOf } from '../../../../projections/explain/why.ts'
+import { budgetPolicy } from '../../../support/budget-policy.ts'
+import { contested, ContestedLife, monday, victimsOf } from '../../../support/contested-life.ts'
 
 const day = 24 * hour
 
@@ -46,6 +49,23 @@ describe('a checkpoint drill', () => {
     const life = contested(4, {}, { job: { preemption: { tolerated: false } } })
     expect(life.running).toEqual(['a0', 'a1'])
     expect(life.protection('a0')).toBe('intolerant')
+  })
+  it('should not be asked for, of those who never tolerate eviction, whatever they hold', () => {
+    const life = new ContestedLife(monday)
+      .policy(budgetPolicy({ a: 1, b: 1 }))
+      .nodes(1, 4)
+      .drilled('a', 'b')
+    life.submit('a0', 4, { budget: 'a', preemption: { tolerated: false } }).tick()
+    waiting(life.started())
+    expect(victimsOf(life.pass(hour))).toEqual([])
+    expect(life.running).toEqual(['a0'])
+    expect(life.reason('b0')).toBe('WaitingForCapacity')
+    life.cell.now = life.now as typeof life.cell.now
+    const why = whyOf(life.cell, 'b0')!
+    expect(why).toMatchObject({ holders: ['a0'], claim: { node: 'b', firm: true } })
+    expect(whyText(why).replaceAll(/\s+/g, ' ')).toContain(
+      'b is owed 1 GPU that it does not hold, and those who hold it never tolerate eviction: only their ends make room.',
+    )
   })
   it('should not be asked for where the policy does not', () => {
     const life = waiting(contested(4, { contract: { ...defaultContract, drillRequired: false } }, { drilled: [] }))

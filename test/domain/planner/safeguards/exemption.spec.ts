@@ -31,9 +31,8 @@ const whyIn = (life: ContestedLife) => {
     .replaceAll(/ {2,}/g, ' ')
   return { why, text }
 }
-/** As an order does. */
 const activate = (life: ContestedLife, document: AllocationPolicy): void => {
-  life.input('PolicyActivated', { document, hash: JSON.stringify(document), keepsLapsed: true })
+  life.policy(document)
   life.pass(minute)
 }
 const all = ['a0', 'a1', 'a2', 'a3']
@@ -117,4 +116,14 @@ it('should say once that one has lapsed, however many policies state it, and aga
   life.at(Date.UTC(2026, 7, 5)).pass(minute)
   expect(lapses()).toHaveLength(2)
   expect(monday).toBeLessThan(midnight)
+})
+
+it('should say so again at each policy, as a log has it that was written by the first edition of the rules', () => {
+  const life = contested(4, { exceptions: [spared('a0')] })
+  life.at(midnight)
+  for (const name of ['second', 'third'])
+    life.input('PolicyActivated', { document: { ...life.cell.policy!, name }, hash: name })
+  const lapsed = life.pass(minute).filter(({ type }) => type === 'GrantLapsed')
+  life.input('PolicyActivated', { document: { ...life.cell.policy!, name: 'fourth' }, hash: 'fourth' })
+  expect([...lapsed, ...life.pass(minute).filter(({ type }) => type === 'GrantLapsed')]).toHaveLength(2)
 })
