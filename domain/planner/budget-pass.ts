@@ -9,6 +9,7 @@ import { budgetHeld } from './budget-held.ts'
 import type { Cell } from './cell.ts'
 import type { CellDecision } from './cell-event.ts'
 import { dueDecisions } from './due.ts'
+import { editionFirst } from './edition.ts'
 import { EntitlementHold } from './entitlement-hold.ts'
 import type { Line } from './line.ts'
 import { Place, releasedBy } from './place.ts'
@@ -57,11 +58,11 @@ export class BudgetPass extends ShareBoard {
 
   /** Places that are complete are moved into; those whose time is up, or that are lost, are anybody's. */
   private settlePlaces(): void {
-    const { fleet, places, workloads } = this.cell
+    const { places, workloads } = this.cell
     for (const [id, place] of places) {
-      const lost = place.isLost(fleet)
-      const complete = !lost && place.isComplete()
-      if (!lost && !complete && this.at < place.decision.holdUntil) continue
+      const lostBy = this.lostBy(place)
+      const complete = lostBy === null && place.isComplete()
+      if (lostBy === null && !complete && this.at < place.decision.holdUntil) continue
       this.openPlaces.push(place)
       this.keep(place, false)
       const workload = workloads.get(id)!
@@ -69,9 +70,16 @@ export class BudgetPass extends ShareBoard {
       const block = complete ? this.moveIn(workload, place) : null
       if (complete && block === null) continue
       // What is in the way of moving in comes before what became of the place.
-      const [because, rule] = releasedBy(lost && block === null, block?.rule ?? null)
+      const [because, rule] = releasedBy(block === null ? lostBy : null, block?.rule ?? null)
       this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
     }
+  }
+
+  /** Who cannot shrink is asked for something else, or another is: nobody waits for it until the time is up. */
+  private lostBy(place: Place): 'fleet' | 'workload' | null {
+    const { edition, fleet, workloads } = this.cell
+    if (place.isLost(fleet)) return 'fleet'
+    return edition !== editionFirst && place.isWithheld(workloads) ? 'workload' : null
   }
 
   /** What has changed since the place was decided on may be in the way now. */

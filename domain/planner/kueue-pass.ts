@@ -196,7 +196,7 @@ export class KueuePass extends PassBoard {
         this.take(workload, { parts: place.parts, score: null, alternative: null }, place.decision.rule, true)
         continue
       }
-      const [because, rule] = releasedBy(lost, blocked ? 'spec.queues' : (barred?.rule ?? null))
+      const [because, rule] = releasedBy(lost ? 'fleet' : null, blocked ? 'spec.queues' : (barred?.rule ?? null))
       this.decisions.push({ type: 'PlaceReleased', at: this.at, data: { because, rule, workload: id } })
     }
   }

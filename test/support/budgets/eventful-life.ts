@@ -1,6 +1,7 @@
 import type { EpochMs } from '../../../domain/kernel/units.ts'
 import { openCommand } from '../../../domain/planner/open-commands.ts'
 import type { CellInput, NodeHealth } from '../../../domain/planner/cell-event.ts'
+import { editionNow } from '../../../domain/planner/edition.ts'
 import type { Workload } from '../../../domain/planner/workload.ts'
 import type { AllocationPolicy } from '../../../domain/policy/allocation-policy.ts'
 import { hour, minute } from '../cell-life.ts'
@@ -131,7 +132,7 @@ export class EventfulLife {
   private activate(): void {
     const { draw, mode } = this
     const document = anyBudgetPolicy(draw, { mode, limited: draw.percent(50) })
-    this.take({ type: 'PolicyActivated', data: { document, hash: `policy-${this.made++}` } })
+    this.take({ type: 'PolicyActivated', data: { document, edition: editionNow, hash: `policy-${this.made++}` } })
   }
 
   private submit(): void {

@@ -1,6 +1,7 @@
 import { either as E } from 'fp-ts'
 import type { EpochMs } from '../../../domain/kernel/units.ts'
 import { Cell } from '../../../domain/planner/cell.ts'
+import { editionNow } from '../../../domain/planner/edition.ts'
 import type {
   CellDecision,
   CellEvent,
@@ -153,7 +154,11 @@ export class QuietWorld {
 
   private begin(): void {
     const { draw, policy } = this
-    this.tell({ type: 'PolicyActivated', at: this.instant, data: { document: policy, hash: 'policy' } })
+    this.tell({
+      type: 'PolicyActivated',
+      at: this.instant,
+      data: { document: policy, edition: editionNow, hash: 'policy' },
+    })
     for (const data of anyFleet(draw)) this.tell({ type: 'NodeRegistered', at: this.instant, data })
     for (const team of ['a', 'b', 'c', 'd'])
       if (draw.percent(90))

@@ -263,7 +263,10 @@ it('should keep the free part of a device of which the other part has to come fr
 })
 
 describe('a device that is kept for who waits for it to be given up by shrinking', () => {
-  /** Of four devices, the last is kept for b; who has all of them was asked to shrink, and has not. */
+  /**
+   * Of four devices, the last is kept for b; who has all of them was asked to shrink, and has not. By the first edition of
+   * the rules the place is kept all the same.
+   */
   const notShrunk = (): CellLife => {
     const life = new CellLife()
       .policy(budgetPolicy({ a: 1, b: 1, c: 2 }, { mode: 'automate' }, { reclaimAfterMs: minutes(1) }))
@@ -272,6 +275,8 @@ describe('a device that is kept for who waits for it to be given up by shrinking
     const elasticity = { maxReplicas: 4, minReplicas: 3, resizeCostMs: minutes(0) }
     life.submit('wide', 4, { budget: 'a', terms: { elasticity } }).tick()
     conclude(life, 'wide', 'start')
+    const document = { ...life.cell.policy!, name: 'first' }
+    life.tell({ type: 'PolicyActivated', at: life.now as EpochMs, data: { document, hash: 'first' } })
     life.submit('b', 1, { budget: 'b' })
     pass(life, 2 * minute)
     expect(preemptionsOf(life).map(({ data }) => data.lease)).toMatchObject([[{ devices: [3] }]])

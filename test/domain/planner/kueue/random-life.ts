@@ -3,6 +3,7 @@ import { randomBelow } from '../../../../domain/kernel/random.ts'
 import type { EpochMs } from '../../../../domain/kernel/units.ts'
 import type { CellDecision, CellInput, NodeHealth } from '../../../../domain/planner/cell-event.ts'
 import type { CommandVerb } from '../../../../domain/planner/command.ts'
+import { editionNow } from '../../../../domain/planner/edition.ts'
 import { startCommandOf } from '../../../../domain/planner/workload.ts'
 import type { AllocationPolicy, QueuePolicy } from '../../../../domain/policy/allocation-policy.ts'
 import { defaultClass } from '../../../../domain/policy/budget-policy.ts'
@@ -165,7 +166,11 @@ export class RandomLife {
   }
 
   private activate(document: AllocationPolicy): void {
-    this.tell({ type: 'PolicyActivated', at: this.at, data: { document, hash: `policy ${this.watched.told}` } })
+    this.tell({
+      type: 'PolicyActivated',
+      at: this.at,
+      data: { document, edition: editionNow, hash: `policy ${this.watched.told}` },
+    })
   }
 
   private quotaPolicy(): AllocationPolicy {

@@ -145,14 +145,43 @@ describe('who is elastic', () => {
     const [decided] = decisionsOf(life.tick(), 'PreemptionDecided')
     expect(decided!.data.victims).toMatchObject([{ keeps: [{ devices: [0, 1, 2] }], workload: 'elastic' }])
   })
-  it('should not be asked again to shrink where it failed to, and be stopped like others', () => {
-    const life = elastic(1, budgetPolicy({ a: 1, b: 1 }, { mode: 'automate' }))
+  /** Asked to shrink for b0, which has its place. */
+  const shrinking = (limits = defaultLimits): ContestedLife => {
+    const life = elastic(1, budgetPolicy({ a: 1, b: 1 }, { limits, mode: 'automate' }))
     life.started()
     life.pass(30 * minute)
     expect(life.cell.workloads.get('elastic')!.run!.open).toMatchObject({ verb: 'shrink' })
-    life.conclude('elastic', 'failed')
+    return life
+  }
+  it.each(['failed', 'refused', 'expired'] as const)('should be stopped like others at once where it %s', (outcome) => {
+    const life = shrinking()
+    life.conclude('elastic', outcome)
+    const decisions = life.tick()
+    expect(decisionsOf(decisions, 'PlaceReleased')).toMatchObject([
+      { data: { because: 'lost', rule: 'workload', workload: 'b0' } },
+    ])
+    expect(decisionsOf(decisions, 'PreemptionDecided')).toMatchObject([{ data: { victims: [{ keeps: null }] } }])
+    const [victim] = victimsOf(decisions)
+    life.conclude(victim!)
+    life.tick()
+    expect(life.running).toContain('b0')
     life.pass(hour)
-    expect(life.cell.workloads.get('elastic')!.run!.open?.verb).not.toBe('shrink')
+    expect(life.cell.workloads.get('elastic')!.run?.open?.verb).not.toBe('shrink')
+  })
+  it('should go on where it fails to shrink and the limits allow nobody to be stopped', () => {
+    const life = shrinking({ ...defaultLimits, preemptionsPerTeamHour: 0 })
+    life.conclude('elastic', 'failed')
+    const decisions = life.pass(minute)
+    expect(victimsOf(decisions)).toEqual([])
+    expect(life.cell.places.size).toBe(0)
+    expect(life.reason('b0')).toBe('PreemptionRateLimited')
+  })
+  it('should be waited for until the time of the place is up by the first edition of the rules', () => {
+    const life = shrinking()
+    life.input('PolicyActivated', { document: life.cell.policy!, hash: 'first' })
+    life.conclude('elastic', 'failed')
+    expect(decisionsOf(life.pass(minute), 'PlaceReleased')).toEqual([])
+    expect(life.cell.places.size).toBe(1)
   })
 })
 
