@@ -34,6 +34,9 @@ export interface SentCommand {
 /** Commands are named after workloads, and a name may be used again: when it was issued tells two of one name apart. */
 export const commandKey = ({ command, issuedAt }: Command): string => `${command}@${issuedAt}`
 
+/** When the command of this key was issued. */
+export const issuedAtOf = (key: string): EpochMs => Number(key.slice(key.lastIndexOf('@') + 1)) as EpochMs
+
 /** The instant until which a command that is sent at `now` may be begun. */
 export const beginsUntil = ({ deadlineAt, issuedAt }: Command, now: EpochMs): EpochMs =>
   Math.max(deadlineAt, now + (deadlineAt - issuedAt)) as EpochMs
