@@ -106,11 +106,21 @@ export const textIn = (path: string): string | null => {
 /** What the kernel says of a process, from its state on; null where it is gone or the system does not tell. Linux alone does. */
 const statOf = (pid: number): ReadonlyArray<string> | null => {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fieldsOf(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return null
   }
+}
+
+/** Behind the name of its program, in which anything may stand. */
+const fieldsOf = (stat: string): ReadonlyArray<string> => stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+
+/** The process that the kernel wrote this about, or whose bare number it is; null: it is neither. */
+export const identityIn = (stat: string): ProcessIdentity | null => {
+  const pid = /^[1-9]\d{0,9}\b/.exec(stat)?.[0]
+  return pid === undefined
+    ? null
+    : { pid: Number(pid), start: stat.includes(')') ? (fieldsOf(stat)[19] ?? null) : null }
 }
 
 export const identityOf = (pid: number): ProcessIdentity => ({ pid, start: statOf(pid)?.[19] ?? null })

@@ -6,6 +6,7 @@ import {
   outputs,
   type Member,
 } from '../../infra/host/configuration.ts'
+import { registerAdapter } from './adapter.ts'
 import { registerAudit } from './audit.ts'
 import { registerCommands } from './commands.ts'
 import { registerCompletion } from './completion.ts'
@@ -51,6 +52,7 @@ export type Register = (program: Command, context: Context) => void
 export const verbs: ReadonlyArray<Register> = [
   registerDemo,
   registerUp,
+  registerAdapter,
   registerPlan,
   registerSubmit,
   registerCancel,

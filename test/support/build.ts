@@ -2,7 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const sources = ['domain', 'projections', 'infra', 'services', 'test/bench', 'test/cases', 'test/support']
+const sources = [
+  'domain',
+  'projections',
+  'infra',
+  'services',
+  'docs/examples',
+  'test/bench',
+  'test/cases',
+  'test/support',
+]
 const stamp = join('dist', '.built')
 
 /** Builds when a source is newer than the last build. Types are `npm run check`'s business: here only what runs. */
