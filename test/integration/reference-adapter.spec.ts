@@ -86,8 +86,10 @@ await describeOnNats('packaged', 'the reference adapter, jobs as processes', (st
     await until(() => step(data, 'checkpointing', 2) > reached)
     expect(await cell.story('checkpointing')).toEqual(['start done', 'checkpoint done', 'evict done', 'resume done'])
     expect(first(data, 'checkpointing', 2)).toBe(`from step ${reached} with 4 devices`)
+    // When it was asked to, and when it had to stop.
     const kept = (await cell.events()).filter(({ type }) => type === 'CheckpointCommitted')
-    expect(kept).toMatchObject([{ data: { attempt: 1, workload: 'checkpointing' } }])
+    expect(kept.length).toBeGreaterThanOrEqual(1)
+    expect(kept[0]).toMatchObject({ data: { attempt: 1, workload: 'checkpointing' } })
     await cell.cancel('checkpointing')
     await until(async () => (await cell.story('checkpointing')).at(-1) === 'cancel done')
     expect(jobProcesses(data)).toEqual([])

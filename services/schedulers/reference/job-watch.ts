@@ -3,7 +3,6 @@ import type { EpochMs } from '../../../domain/kernel/units.ts'
 import type { Adapter } from '../sdk/adapter.ts'
 import { attemptName } from '../sdk/attempt.ts'
 import type { JobAttempt } from './job-attempt.ts'
-import type { Saying } from './job-log.ts'
 import type { Jobs } from './jobs.ts'
 
 const lookEveryMs = 100
@@ -29,6 +28,7 @@ export class JobWatch {
     this.jobs = jobs
     this.adapter = adapter
     this.note = note
+    jobs.look = (job) => this.look(job)
     this.running = this.run()
   }
 
@@ -59,12 +59,17 @@ export class JobWatch {
       return
     }
     const at = Math.min(Date.now(), job.log.writtenAt) as EpochMs
-    const now = (saying: Saying) => job.log.times(saying)
-    const ended = state === 'ended' || state === 'lost'
-    if (now('progress') > said.progress) await this.adapter.progressed(job, at)
-    if (now('checkpoint') > said.checkpoint) await this.adapter.checkpointed(job, at)
-    this.said.set(job, { progress: now('progress'), checkpoint: now('checkpoint'), end: said.end || ended })
-    if (ended && !said.end) await this.tellEnd(job)
+    const ended = said.end || state === 'ended' || state === 'lost'
+    const now = { progress: job.log.times('progress'), checkpoint: job.log.times('checkpoint'), end: ended }
+    this.said.set(job, now)
+    try {
+      if (now.progress > said.progress) await this.adapter.progressed(job, at)
+      if (now.checkpoint > said.checkpoint) await this.adapter.checkpointed(job, at)
+      if (now.end && !said.end) await this.tellEnd(job)
+    } catch (cause) {
+      this.said.set(job, said)
+      throw cause
+    }
   }
 
   private async tellEnd(job: JobAttempt): Promise<void> {

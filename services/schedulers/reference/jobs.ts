@@ -32,6 +32,8 @@ export class Jobs implements Handlers {
   private readonly nodes: ReadonlyMap<string, NodeSpec>
   /** Of which something is still to be said; by name. */
   private readonly attempts: Map<string, JobAttempt>
+  /** Has told what a job has said, before a command about it is concluded: of what is over nothing more can be told. */
+  look: (job: JobAttempt) => Promise<void> = () => Promise.resolve()
 
   /** Finds what was started before, whether it runs or has ended meanwhile. */
   constructor(options: JobsOptions) {
@@ -91,6 +93,7 @@ export class Jobs implements Handlers {
       job.kill()
       if (!(await within(promptMaxMs, () => job.state() !== 'runs'))) throw new Error('it cannot be ended')
     }
+    await this.look(job)
     this.forget(job)
     return done
   }
@@ -118,6 +121,7 @@ export class Jobs implements Handlers {
       return job.log.times(answer) > before
     }
     await within(waitMaxMs, () => answered() || job.state() !== 'runs')
+    await this.look(job)
     if (answered()) return done
     return failed(job.state() === 'runs' ? `its job did not answer in ${waitMaxMs} ms` : 'its job has ended')
   }

@@ -39,6 +39,8 @@ interface Ended {
 const progressEveryMs = 10_000
 const stopWaitMs = 5_000
 const lookEveryMs = 20
+/** While the bus is away nothing else can be told either. */
+const settleMaxMs = 1_000
 
 /**
  * Gives the author's handlers their commands and tells the cell what they and the author's eyes see. Deadlines, repeats, retries
@@ -136,7 +138,10 @@ export class Adapter {
       return refused('it was asked to stop before this came')
     this.inHand.add(attemptName(command))
     try {
-      return await handlerOf(handlers, command.verb)(command)
+      const handled = await handlerOf(handlers, command.verb)(command)
+      // What was seen of an attempt until it stopped is told before its stop: afterwards nobody wants to hear it.
+      await this.outbox.settled(settleMaxMs)
+      return handled
     } catch (cause) {
       await this.release(command)
       throw new Error(`${command.command}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

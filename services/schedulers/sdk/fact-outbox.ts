@@ -37,9 +37,14 @@ export class FactOutbox {
     this.go()
   }
 
-  /** Resolves when everything has been told, or after so long; what has not is told after the next start. */
-  async stop(waitMaxMs: number): Promise<void> {
+  /** Resolves when everything has been told, or after so long. */
+  async settled(waitMaxMs: number): Promise<void> {
     if (this.running !== null) await within(waitMaxMs, this.running)
+  }
+
+  /** Tells no more when everything has been told, or after so long; what has not is told after the next start. */
+  async stop(waitMaxMs: number): Promise<void> {
+    await this.settled(waitMaxMs)
     this.stopped = true
     this.rest.wake()
     await this.running

@@ -67,7 +67,8 @@ it('should start a job, run it and end it, and tell each once', async () => {
   expect(await right(adapter.send(command('a', 'start')))).toBe('duplicate')
   await expect.poll(says).toEqual(['a/1/start/concluded done', 'a/1/start/ended succeeded'])
   expect(told[0]!.at).toBeLessThan(told[1]!.at)
-  expect(adapter.running).toBe(0)
+  // That it was told is written down first.
+  await expect.poll(() => adapter.running).toBe(0)
 })
 
 it.each<CommandVerb>(['evict', 'cancel'])('should have done with %s what does not run', async (verb) => {

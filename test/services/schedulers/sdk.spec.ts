@@ -167,7 +167,7 @@ it('should tell an end once, however often it is said and in whichever life', as
   expect(says()).toEqual(['start done', 'succeeded'])
 })
 
-it('should tell an end that comes while it is being started, and none of what is being stopped', async () => {
+it('should tell an end that comes while it is being started, and of what is being stopped all but its end', async () => {
   const at = { start: () => Promise.resolve(), stop: () => Promise.resolve() }
   const { live, send, says } = scene({
     start: () => at.start().then(() => done),
@@ -179,13 +179,16 @@ it('should tell an end that comes while it is being started, and none of what is
   await until(() => says().length === 2)
   const second = { workload: 'other', attempt: 1 }
   at.start = () => Promise.resolve()
-  at.stop = () => adapter.ended(second, 'failed')
+  at.stop = async () => {
+    await adapter.checkpointed(second)
+    await adapter.ended(second, 'failed')
+  }
   await send(commandOf('other'))
   await until(() => adapter.running.has('other/1'))
   await send(commandOf('other', { command: 'other/1/cancel/1', verb: 'cancel' }))
-  await until(() => says().length === 4)
+  await until(() => says().length === 5)
   await adapter.stop()
-  expect(says().slice(2)).toEqual(['start done', 'cancel done'])
+  expect(says().slice(2)).toEqual(['start done', 'CheckpointCommitted', 'cancel done'])
   expect(says().slice(0, 2).toSorted()).toEqual(['start done', 'succeeded'])
 })
 
