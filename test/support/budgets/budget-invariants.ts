@@ -1,4 +1,5 @@
 import type { CellDecision, CellEvent, CellInput, WorkloadAdmitted } from '../../../domain/planner/cell-event.ts'
+import { isOfLentQuota } from './lent-rules.ts'
 import type { ToldCell } from './told-cell.ts'
 import { type Job } from './told-cell.ts'
 import { isReady, leavingOf, sizeOf, takenOf } from './told-devices.ts'
@@ -11,7 +12,7 @@ import { VictimRules, type Standing } from './victim-rules.ts'
  */
 export class BudgetInvariants {
   readonly told: ToldCell
-  readonly counts = { admitted: 0, decided: 0, evicted: 0, shrunk: 0, moved: 0, released: 0 }
+  readonly counts = { admitted: 0, decided: 0, evicted: 0, shrunk: 0, moved: 0, released: 0, returned: 0 }
   private readonly victims: VictimRules
 
   /** @param standing how a node of the budget tree stands now, by its path */
@@ -56,6 +57,7 @@ export class BudgetInvariants {
       }
       case 'PreemptionDecided':
         this.counts.decided++
+        if (isOfLentQuota(decision.data.rule)) this.counts.returned++
         for (const { keeps } of decision.data.victims) this.counts[keeps === null ? 'evicted' : 'shrunk']++
         this.victims.check(decision)
         break

@@ -87,28 +87,39 @@ const anyLimits = (draw: Draw): Partial<AllocationPolicy> => ({
     headroom: { band: { high: 80, low: 60 }, lent: draw.percent(70), percent: draw.from(10, 25) },
   }),
   ...(draw.percent(15) && { protectedPools: [{ budgets: ['a'], name: 'pool', nodes: ['n0'] }] }),
-  ...(draw.percent(35) && anyQuota(draw)),
+  ...(draw.percent(45) && anyQuota(draw)),
 })
 
 const anyQuota = (draw: Draw): Partial<AllocationPolicy> => {
-  const quota = () => [
-    {
-      accelerator: 'any',
-      devices: {
-        borrowing: draw.from(null, 0, 2000),
-        lending: draw.from(null, 0, 1000),
-        nominal: draw.between(0, 4) * 1000,
-      },
-    },
+  const quotaOf = (nominal: number, borrowing: number | null, lending: number | null) => [
+    { accelerator: 'any', devices: { borrowing, lending, nominal: nominal * 1000 } },
   ]
+  const quota = () => quotaOf(draw.between(0, 4), draw.from(null, 0, 2000), draw.from(null, 0, 1000))
+  const cohorts = [
+    { fairWeightMilli: 1000, name: 'root', parent: null, quotas: draw.percent(30) ? quota() : [] },
+    { fairWeightMilli: 1000, name: 'below', parent: 'root', quotas: draw.percent(30) ? quota() : [] },
+  ]
+  const cohort = draw.from('root', 'below')
+  const deadline = { lendingDeadlineMs: ms(draw.from(minute, 30 * minute)) }
+  if (draw.percent(40))
+    return {
+      cohorts,
+      queues: [
+        {
+          cohort: 'root',
+          name: 'default',
+          ordering: 'greedy',
+          quotas: quotaOf(draw.between(2, 6), 0, null),
+          ...deadline,
+        },
+        { cohort, name: 'other', ordering: 'greedy', quotas: quotaOf(draw.below(2), null, null) },
+      ],
+    }
   return {
-    cohorts: [
-      { fairWeightMilli: 1000, name: 'root', parent: null, quotas: draw.percent(30) ? quota() : [] },
-      { fairWeightMilli: 1000, name: 'below', parent: 'root', quotas: draw.percent(30) ? quota() : [] },
-    ],
+    cohorts,
     queues: [
-      { cohort: 'root', name: 'default', ordering: 'greedy', quotas: quota() },
-      { cohort: draw.from('root', 'below'), name: 'other', ordering: 'greedy', quotas: quota() },
+      { cohort: 'root', name: 'default', ordering: 'greedy', quotas: quota(), ...(draw.percent(50) && deadline) },
+      { cohort, name: 'other', ordering: 'greedy', quotas: quota(), ...(draw.percent(50) && deadline) },
     ],
   }
 }

@@ -21,6 +21,8 @@ export interface Job {
   readonly id: string
   readonly data: WorkloadSubmitted['data']
   readonly submittedAt: number
+  /** Since it came, came back, or was let go on. */
+  wantsSince: number
   attempt: number
   /** Null: it waits. */
   run: JobRun | null
@@ -125,7 +127,7 @@ export class ToldCell {
   private submit(data: Job['data'], submittedAt: number): void {
     const id = data.workload
     const waits = { attempt: 0, run: null, onHold: false, preemptions: 0, roomMade: false, reason: null }
-    this.jobs.set(id, { id, data, submittedAt, ...waits })
+    this.jobs.set(id, { id, data, submittedAt, wantsSince: submittedAt, ...waits })
   }
 
   private hearOf(job: Job, input: Extract<CellInput, { readonly data: { readonly workload: string } }>): void {
@@ -143,6 +145,7 @@ export class ToldCell {
       case 'ReleaseRequested':
         job.onHold = false
         job.reason = null
+        job.wantsSince = this.now
         break
       case 'CheckpointCommitted':
       case 'ProgressObserved':
@@ -181,6 +184,7 @@ export class ToldCell {
         job!.roomMade = data.outcome === 'not-started' && job!.run!.byEviction
         job!.run = null
         job!.reason = null
+        job!.wantsSince = at
         if (!data.requeued) this.jobs.delete(job!.id)
         break
       case 'LeaseShrunk':

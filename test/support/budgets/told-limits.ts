@@ -55,8 +55,23 @@ export const isWithin = (path: string | null, above: string): boolean =>
 
 /** Usage within nominal and borrowing, with what is lent never reaching into what is not to be lent. */
 const quotaBroken = (told: ToldCell, job: Job, lease: ReadonlyArray<LeasePart>): string | null => {
-  const { cohorts = [], queues } = told.policy!
+  const { queues } = told.policy!
   if (queues.every(({ quotas, cohort }) => quotas === undefined && cohort === undefined)) return null
+  const tree = quotaTreeOf(told)
+  const quotas = queues.find(({ name }) => name === job.data.queue)!.quotas ?? []
+  for (const { node } of lease) {
+    const accelerator = acceleratorOf(told, node)
+    if (!quotas.some((quota) => quota.accelerator === accelerator && quota.devices !== undefined)) continue
+    const asked = sizeOf(lease.filter((part) => acceleratorOf(told, part.node) === accelerator))
+    const available = tree.available(`queue ${job.data.queue}`, accelerator, 'devices')
+    if (available < BigInt(asked)) return `its quota of ${accelerator}: ${asked} of ${available}`
+  }
+  return null
+}
+
+/** Quota as the policy has it, used by what runs. */
+export const quotaTreeOf = (told: ToldCell): NaiveQuotaTree => {
+  const { cohorts = [], queues } = told.policy!
   const nodes = new Map<string, NaiveNode>()
   for (const { name, parent, quotas } of cohorts) nodes.set(`cohort ${name}`, naiveNode(parent, quotas))
   for (const { name, cohort, quotas } of queues) nodes.set(`queue ${name}`, naiveNode(cohort ?? null, quotas ?? []))
@@ -67,15 +82,7 @@ const quotaBroken = (told: ToldCell, job: Job, lease: ReadonlyArray<LeasePart>):
         tree.charge(`queue ${queue}`, acceleratorOf(told, node), 'devices', BigInt(devices.length * milli))
   }
   for (const other of running(told)) charge(other.data.queue, other.run!.lease)
-  const quotas = queues.find(({ name }) => name === job.data.queue)!.quotas ?? []
-  for (const { node } of lease) {
-    const accelerator = acceleratorOf(told, node)
-    if (!quotas.some((quota) => quota.accelerator === accelerator && quota.devices !== undefined)) continue
-    const asked = sizeOf(lease.filter((part) => acceleratorOf(told, part.node) === accelerator))
-    const available = tree.available(`queue ${job.data.queue}`, accelerator, 'devices')
-    if (available < BigInt(asked)) return `its quota of ${accelerator}: ${asked} of ${available}`
-  }
-  return null
+  return tree
 }
 
 const naiveNode = (

@@ -1,5 +1,6 @@
 import type { CellDecision, LeasePart, PreemptionDecided, Victim } from '../../../domain/planner/cell-event.ts'
 import { classOf } from '../../../domain/policy/allocation-policy.ts'
+import { isOfLentQuota, lentRulesBroken, takesUnlent } from './lent-rules.ts'
 import { accountOf, budgetOf } from './told-accounts.ts'
 import type { Job, ToldCell } from './told-cell.ts'
 import { fits, keptFrom, leavingOf, rateOf, sizeOf, takenOf, type Leaving } from './told-devices.ts'
@@ -37,7 +38,9 @@ export class VictimRules {
     for (const victim of data.victims) this.checkProtection(job, victim, at)
     this.checkLimits(data.victims, at)
     this.checkSet(job, data)
-    this.checkSides(job, data)
+    const broken = isOfLentQuota(data.rule) ? lentRulesBroken(told, job, data, at) : takesUnlent(told, job, data)
+    if (broken !== null) fail(broken)
+    if (!isOfLentQuota(data.rule)) this.checkSides(job, data)
   }
 
   /** Whoever is told to leave for others is a victim of the same append, and the other way round. */
@@ -205,8 +208,8 @@ export class VictimRules {
 
 const askedToLeave = (decision: CellDecision): boolean => {
   if (decision.type === 'CommandIssued') return decision.data.because === 'preempted'
-  if (decision.type === 'LeaseShrunk') return decision.data.rule === 'spec.budgets.reclaimAfter'
-  return decision.type === 'AttemptStopped' && decision.data.rule === 'spec.budgets.reclaimAfter'
+  if (decision.type !== 'LeaseShrunk' && decision.type !== 'AttemptStopped') return false
+  return decision.data.rule === 'spec.budgets.reclaimAfter' || isOfLentQuota(decision.data.rule)
 }
 
 /** What it would keep if it gave all it can without stopping; null: it shrinks already, or cannot. */

@@ -9,7 +9,7 @@ const lives = Number(process.env['LEASEHOLD_BUDGET_LIVES'] ?? 160)
 it.each(['automate', 'advise'] as const)(
   'should keep what always holds, whatever happens, where it may %s',
   (mode) => {
-    const sums = { admitted: 0, decided: 0, evicted: 0, shrunk: 0, moved: 0, released: 0 }
+    const sums = { admitted: 0, decided: 0, evicted: 0, shrunk: 0, moved: 0, released: 0, returned: 0 }
     const failures: string[] = []
     for (let seed = 0; seed < lives && failures.length < 10; seed++) {
       const watched = new WatchedCell()
@@ -23,6 +23,7 @@ it.each(['automate', 'advise'] as const)(
     expect(failures.join('\n')).toBe('')
     // Else nothing was searched.
     expect(Math.min(sums.admitted, sums.evicted, sums.moved)).toBeGreaterThan(lives / 3)
+    expect(sums.returned).toBeGreaterThan(0)
     expect(sums.shrunk).toBeGreaterThan(lives / 40)
     if (mode === 'automate') expect(sums.released).toBeGreaterThan(lives / 10)
   },
