@@ -68,6 +68,19 @@ export class FairTournament<C extends Contestant> {
     }
   }
 
+  /** Who stands for the children of a cohort as things are, in order; -1: for the roots, whose turns come one by one. */
+  meeting(
+    parent: number,
+  ): ReadonlyArray<Pick<Champion<C>, 'contestant' | 'borrows' | 'share'> & { readonly node: number }> {
+    const nodes = parent < 0 ? this.roots.toReversed() : this.tree.children[parent]!
+    const met = nodes.flatMap((node) => {
+      const champion = this.champions[node] ?? null
+      return champion === null ? [] : [{ node, ...champion }]
+    })
+    if (parent >= 0) met.sort((a, b) => this.compare(a, b))
+    return met.map(({ node, contestant, borrows, share }) => ({ node, contestant, borrows, share }))
+  }
+
   private championOf(node: number): Champion<C> | null {
     const { tree } = this
     if (tree.nodes[node]!.kind === 'queue') {

@@ -31,7 +31,7 @@ import { heldMilli } from './tallies.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
 
-const settings: CycleSettings = {
+export const cycleSettings: CycleSettings = {
   partialAdmission: true,
   preemptorsFirst: true,
   priorityFirst: true,
@@ -83,8 +83,8 @@ export class KueuePass extends PassBoard {
       cell.placer.place(shape, this.rules, seq, everywhere),
     )
     const { holdings, memo, rulesOf } = books
-    const { mayEvict } = this.protection
-    this.context = { holdings, mayEvict, memo, placer: this.placer, policy: kueueOf(policy), rulesOf, settings }
+    const whom = { mayEvict: this.protection.mayEvict, placer: this.placer }
+    this.context = { ...whom, holdings, memo, policy: kueueOf(policy), rulesOf, settings: cycleSettings }
     for (const id of cell.places.keys()) this.placed.add(cell.workloads.get(id)!)
     const mark = books.mark()
     this.undoings.push(() => {
@@ -270,7 +270,7 @@ export class KueuePass extends PassBoard {
   }
 
   /** What was found out of flavors that were tried before still holds. */
-  private look(workload: Workload): Nomination {
+  look(workload: Workload): Nomination {
     const untried = this.untried.get(workload)
     const head = this.books.asks.headOf(workload)
     if (untried !== undefined) {

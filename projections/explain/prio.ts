@@ -7,16 +7,20 @@ import { LeafOrder } from '../../domain/planner/leaf-order.ts'
 import { LevelOrder } from '../../domain/planner/level-order.ts'
 import type { Factors } from '../../domain/planner/serving-order.ts'
 import { waitedBy, type Workload } from '../../domain/planner/workload.ts'
-import { sharingOf } from '../../domain/policy/allocation-policy.ts'
+import { classesOf, sharingOf } from '../../domain/policy/allocation-policy.ts'
+import { quotaLevels, type QuotaOrder, type QuotaSibling } from './prio-quota.ts'
 
 /** One of several siblings that are asked whose turn it is. */
-interface Sibling {
+export interface Contender {
   readonly node: string
   /** It is on the workload's path. */
   readonly own: boolean
-  /** 1 is next; null: nothing waits there. */
+  /** 1 is next; null: nothing waits there that may start. */
   readonly rank: number | null
   readonly waiting: number
+}
+
+interface Sibling extends Contender {
   readonly share: number
 }
 
@@ -51,6 +55,7 @@ export type PrioLevel = {
   | { readonly by: 'charged-of-owed' | 'yield-credit'; readonly siblings: ReadonlyArray<ServedSibling> }
   | { readonly by: 'fair-tree'; readonly siblings: ReadonlyArray<DecayedSibling> }
   | { readonly by: 'dominant-share'; readonly siblings: ReadonlyArray<DominantSibling> }
+  | { readonly by: QuotaOrder; readonly siblings: ReadonlyArray<QuotaSibling> }
 )
 export type PrioSibling = PrioLevel['siblings'][number]
 
@@ -58,10 +63,17 @@ export type PrioSibling = PrioLevel['siblings'][number]
 export interface PrioAnswer {
   readonly at: EpochMs
   readonly workload: string
-  readonly budget: string
+  /** Null: nobody keeps books of budgets. */
+  readonly budget: string | null
+  readonly queue: string
   readonly sharing: ReturnType<typeof sharingOf>
   readonly levels: ReadonlyArray<PrioLevel>
+  /** Those it stands in one order with: of its person's part of its leaf, or of its queue. */
   readonly leaf: {
+    /** `usage`: whose team used less, then as by `class`: the higher as it has aged, then the older; `age`: the older. */
+    readonly by: 'usage' | 'class' | 'age'
+    /** Of its team, as it is compared; null: it does not count. */
+    readonly usage: number | null
     readonly class: string
     /** Of its class; `aged`: how much higher it counts because it has waited. */
     readonly priority: number
@@ -70,7 +82,7 @@ export interface PrioAnswer {
     readonly agingMs: DurationMs | null
     readonly submittedAt: EpochMs
     readonly waitedMs: DurationMs
-    /** 1 is the first of its person's part of the leaf. */
+    /** 1 is the first. */
     readonly position: number
     readonly ahead: ReadonlyArray<string>
     readonly aheadCount: number
@@ -82,34 +94,33 @@ const hour = 3_600_000n
 
 /**
  * The factors of whose turn it is. The ledger is brought to the cell's time.
- * @returns `runs`, `on hold`: it waits for nobody; `misconfigured`: the policy has no place for it; `no books`: nobody keeps
- *          them; null: there is no such workload
+ * @returns `runs`, `on hold`: it waits for nobody; `misconfigured`: the policy has no place for it; null: there is no such
+ *          workload
  */
-export const prioOf = (
-  cell: Cell,
-  id: string,
-): PrioAnswer | 'runs' | 'on hold' | 'misconfigured' | 'no books' | null => {
+export const prioOf = (cell: Cell, id: string): PrioAnswer | 'runs' | 'on hold' | 'misconfigured' | null => {
   const workload = cell.workloads.get(id)
   if (workload === undefined) return null
   if (workload.run !== null) return 'runs'
   if (workload.onHold) return 'on hold'
-  const { books, now, policy } = cell
+  const { books, kueue, now, policy } = cell
   if (!standsInOrder(cell, workload)) return 'misconfigured'
-  if (books === null || policy === null || workload.account === null) return 'no books'
-  books.advance(now)
-  const order = LeafOrder.of(policy, now)
+  books?.advance(now)
+  const order = new LeafOrder(policy === null ? new Map() : classesOf(policy), now)
   const { count, first } = aheadOf(cell, workload, aheadNamedMax)
   return {
     at: now,
     workload: id,
-    budget: books.ledger.path(workload.account.node),
-    sharing: sharingOf(policy),
-    levels: levelsOf(books, workload),
+    budget: workload.account === null ? null : books!.ledger.path(workload.account.node),
+    queue: workload.queue.name,
+    sharing: policy === null ? 'queues' : sharingOf(policy),
+    levels: books !== null ? levelsOf(books, workload) : kueue !== null ? quotaLevels(cell, kueue, workload) : [],
     leaf: {
+      by: kueue?.usage != null ? 'usage' : books === null && kueue === null ? 'age' : 'class',
+      usage: kueue?.usage?.subQueueOf(workload).usage ?? null,
       class: workload.class,
       priority: order.priority(workload) - order.aged(workload),
       aged: order.aged(workload),
-      agingMs: policy.classes?.find(({ name }) => name === workload.class)?.agingMs ?? null,
+      agingMs: policy?.classes?.find(({ name }) => name === workload.class)?.agingMs ?? null,
       submittedAt: workload.submittedAt,
       waitedMs: waitedBy(workload, now),
       position: count + 1,

@@ -80,33 +80,49 @@ export const positionSchema = object({
   others: list(object({ person: text, waiting: whole, goesFirst: flag })),
 })
 
-const sibling: Members = { node: text, own: flag, rank: nullable(whole), waiting: whole, share: whole }
+const sibling: Members = { node: text, own: flag, rank: nullable(whole), waiting: whole }
 const levelBy = (by: JsonSchema, factors: Members): JsonSchema =>
   object({ parent: text, by, siblings: list(object({ ...sibling, ...factors })) })
 
 export const prioSchema = object({
   at: instant,
   workload: text,
-  budget: text,
+  budget: nullable(text),
+  queue: text,
   sharing: word('budgets', 'fair-tree', 'drf', 'kueue', 'queues'),
   levels: list(
     variants(
       levelBy(word('charged-of-owed', 'yield-credit'), {
+        share: whole,
         entitledMilli: whole,
         chargedMilliUnitH: whole,
         owedMilliUnitH: whole,
         creditMilliUnitH: whole,
       }),
-      levelBy(word('fair-tree'), { usageMilliUnitH: whole, levelShare: nullable(number) }),
+      levelBy(word('fair-tree'), { share: whole, usageMilliUnitH: whole, levelShare: nullable(number) }),
       levelBy(word('dominant-share'), {
+        share: whole,
         resource: word('devices', 'cpu', 'memory'),
         held: whole,
         total: whole,
         weighted: number,
       }),
+      levelBy(word('borrowing', 'quota-share', 'priority'), {
+        kind: word('queue', 'cohort'),
+        first: nullable(text),
+        fits: nullable(word('now', 'evicting', 'no')),
+        borrows: nullable(flag),
+        borrowLevel: nullable(whole),
+        shareMilli: nullable(whole),
+        shareResource: nullable(text),
+        priority: nullable(whole),
+        submittedAt: nullable(instant),
+      }),
     ),
   ),
   leaf: object({
+    by: word('usage', 'class', 'age'),
+    usage: nullable(number),
     class: text,
     priority: whole,
     aged: whole,

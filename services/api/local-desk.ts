@@ -328,7 +328,7 @@ const answerOr = <A extends object>(
     case 'misconfigured':
       return E.left(outOfOrder(cell, workload))
     case 'no books':
-      return E.left(workload === '' ? noTree : noLevels(cell, workload))
+      return E.left(noTree)
     default:
       return E.right(answer)
   }
@@ -353,15 +353,6 @@ const outOfOrder = (cell: Cell, id: string): DeskFault => {
 }
 
 /** Where it stands is told all the same. */
-const noLevels = ({ kueue }: Cell, id: string): DeskFault =>
-  refused(
-    kueue === null
-      ? `the policy in force has no budget tree, whose levels could be compared for ${id}`
-      : `the policy in force shares quota among queues: there are no levels of budgets to compare for ${id}`,
-    `\`leasehold queue --position ${id}\` lists who goes before it` +
-      (kueue === null ? '' : ', `leasehold share` what its queue may use'),
-  )
-
 const refused = (reason: string, mend: string): DeskFault => ({ type: 'Refused', reason, mend })
 
 const unknownNode = ({ books, kueue }: Cell, name: string): DeskFault => {

@@ -1,7 +1,11 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { DurationMs, EpochMs } from '../../../domain/kernel/units.ts'
 import type { AllocationPolicy } from '../../../domain/policy/allocation-policy.ts'
 import { prioOf, type PrioAnswer } from '../../../projections/explain/prio.ts'
+import { defaultPolicy } from '../../../domain/policy/allocation-policy.codec.ts'
+import { defaultUsageOrdering, type KueuePolicy } from '../../../domain/policy/quota-policy.ts'
+import { kueuePolicy, lifeOf, queue } from '../../domain/planner/kueue/kueue-life.ts'
+import { decisionsOf } from '../../support/contested-life.ts'
 import { requestOf } from '../../support/arbitrary-fleet.ts'
 import { budgetPolicy, CellLife, hour } from '../../support/cell-life.ts'
 
@@ -119,5 +123,114 @@ it('should show dominant shares over their weights, and of what', () => {
         weighted: 0,
       },
     ],
+  })
+})
+
+describe('where quota is shared', () => {
+  /** Queues a and b of four, and c of one, which holds three; eight devices. */
+  const shared = (fairSharing: KueuePolicy['fairSharing']): CellLife => {
+    const cohorts = ['all', 'else'].map((name) => ({ name, parent: null, fairWeightMilli: 1000, quotas: [] }))
+    const queues = [queue('a', 3), queue('b', 4), queue('c', 1), queue('d', 1, {}, { cohort: 'else' })]
+    const life = lifeOf(kueuePolicy(queues, { cohorts, kueue: { fairSharing, loops: 'safe' } }), 8)
+    for (const [id, named, devices, kind] of [
+      ['c-ran', 'c', 3, 'middle'],
+      ['b-ran', 'b', 1, 'middle'],
+      ['a-ran', 'a', 3, 'middle'],
+    ] as const)
+      life.submit(id, devices, { queue: named, class: kind }).tick()
+    // Nothing fits, so all of it waits for the one that is free.
+    life.submit('c1', 1, { queue: 'c', class: 'high' }).submit('a1', 1, { queue: 'a', class: 'low' })
+    life.submit('b1', 1, { queue: 'b', class: 'low' }).submit('b2', 1, { queue: 'b', class: 'middle' })
+    return life
+  }
+  const seen = ({ levels }: PrioAnswer) =>
+    levels.map(({ by, parent, siblings }) => [by, parent, siblings.map(({ node, own, rank }) => [node, own, rank])])
+
+  it('should show who borrows, from how far up, the priority and the age, as a cycle compares them', () => {
+    const life = shared(null)
+    const told = toldOf(life, 'b1')
+    expect(told).toMatchObject({ budget: null, queue: 'b', sharing: 'kueue' })
+    expect(seen(told)).toEqual([
+      [
+        'borrowing',
+        '',
+        [
+          ['b', true, 1],
+          ['c', false, 2],
+          ['a', false, 3],
+          ['d', false, null],
+        ],
+      ],
+    ])
+    expect(told.levels[0]!.siblings.slice(0, 3)).toMatchObject([
+      { first: 'b2', fits: 'now', borrows: false, borrowLevel: 0, priority: 0, waiting: 2, shareMilli: null },
+      { first: 'c1', fits: 'now', borrows: true, borrowLevel: 1, priority: 1, waiting: 1 },
+      { first: 'a1', fits: 'now', borrows: true, borrowLevel: 1, priority: -1, waiting: 1 },
+    ])
+    expect(told.leaf).toMatchObject({ by: 'class', usage: null, priority: -1, position: 2, ahead: ['b2'] })
+    // As it is then decided.
+    const [first] = decisionsOf(life.tick(), 'WorkloadAdmitted')
+    expect(first!.data.workload).toBe('b2')
+    expect(toldOf(life, 'c1').levels[0]!.siblings.map(({ node, rank }) => [node, rank])).toEqual(
+      expect.arrayContaining([
+        ['c', null],
+        ['a', null],
+      ]) as unknown,
+    )
+    // Nothing was decided by asking.
+    const again = shared(null)
+    expect(decisionsOf(again.tick(), 'WorkloadAdmitted')).toEqual([first])
+  })
+
+  it('should show the shares of a cohort with what is asked for, before priorities', () => {
+    const told = toldOf(shared(['lessThanOrEqualToFinalShare']), 'c1')
+    expect(seen(told)).toEqual([
+      [
+        'priority',
+        '',
+        [
+          ['all', true, 1],
+          ['else', false, null],
+        ],
+      ],
+      [
+        'quota-share',
+        'all',
+        [
+          ['b', false, 1],
+          ['a', false, 2],
+          ['c', true, 3],
+        ],
+      ],
+    ])
+    // Of eight that could be lent in its cohort: one, and three, beyond its own.
+    expect(told.levels[1]!.siblings).toMatchObject([
+      { first: 'b2', borrows: false, shareMilli: 0 },
+      { first: 'a1', borrows: true, shareMilli: 125, shareResource: 'devices' },
+      { first: 'c1', borrows: true, shareMilli: 375, shareResource: 'devices' },
+    ])
+  })
+
+  it('should say what the team has used where that orders a queue', () => {
+    const usageOrdering = { ...defaultUsageOrdering, halfLifeMs: hour as DurationMs }
+    const policy = kueuePolicy([queue('a', 2)], { kueue: { fairSharing: null, loops: 'safe', usageOrdering } })
+    const life = lifeOf(policy, 2)
+    life.submit('t-ran', 2, { queue: 'a', team: 't' }).tick()
+    life.at(hour)
+    life.end('t-ran')
+    life.submit('fills', 2, { queue: 'a', team: 'v' }).tick()
+    life.submit('t1', 1, { queue: 'a', team: 't' }).submit('u1', 1, { queue: 'a', team: 'u' }).tick()
+    expect(toldOf(life, 't1').leaf).toMatchObject({ by: 'usage', position: 2, ahead: ['u1'] })
+    expect(toldOf(life, 't1').leaf.usage).toBeGreaterThan(toldOf(life, 'u1').leaf.usage!)
+  })
+})
+
+it('should show the order of a queue where nothing else is shared', () => {
+  const life = new CellLife().policy(defaultPolicy).nodes(1, 1)
+  life.submit('ran', 1).submit('first', 1).submit('second', 1).tick()
+  expect(toldOf(life, 'second')).toMatchObject({
+    budget: null,
+    levels: [],
+    leaf: { by: 'age', position: 2, ahead: ['first'] },
   })
 })

@@ -146,9 +146,11 @@ describe('the document of the interface', () => {
     expect((await post('/v1/workloads/waits/release', '', { 'content-type': 'application/json' })).status).toBe(200)
     await post('/v1/workloads/nobody/hold', {})
     expect((await post('/v1/workloads/too-large/release', {})).json).toMatchObject({ error: { code: 'refused' } })
-    for (const path of ['/v1/share', '/v1/workloads/waits/prio', '/v1/workloads/runs-too/prio'])
+    for (const path of ['/v1/share', '/v1/workloads/runs-too/prio'])
       expect((await get(path)).json).toMatchObject({ error: { code: 'refused' } })
+    expect((await get('/v1/workloads/waits/prio')).json).toMatchObject({ levels: [], leaf: { by: 'age' } })
     await post('/v1/policy', quotas)
+    expect((await get('/v1/workloads/waits/prio')).json).toMatchObject({ levels: [{ by: 'quota-share' }] })
     expect((await get('/v1/share')).json).toMatchObject({
       sharing: 'kueue',
       quotas: [{ node: 'all' }, { node: 'default', quotas: [{ nominal: 2000 }] }, { node: 'other' }],
