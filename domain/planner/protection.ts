@@ -1,7 +1,7 @@
 import type { EpochMs } from '../kernel/units.ts'
 import { contractOf, limitsOf, type AllocationPolicy } from '../policy/allocation-policy.ts'
 import type { ExceptionPolicy } from '../policy/contract-policy.ts'
-import { isWithinBudgets } from './budget-path.ts'
+import { isWithinBudgets, type Charged } from './budget-path.ts'
 import type { Cell } from './cell.ts'
 import type { Run, Workload } from './workload.ts'
 
@@ -93,10 +93,11 @@ export const isPast = (day: string | null, at: EpochMs): boolean => day !== null
 /** When what expires on that date ends. */
 export const endOfGrant = (day: string): number => Math.floor(Date.parse(day) / msPerDay) * msPerDay
 
-const isSubject = (
+/** Whether an exception is about the workload. */
+export const isSubject = (
   policy: AllocationPolicy,
   { subject: { kind, name } }: ExceptionPolicy,
-  workload: Workload,
+  workload: Charged & Pick<Workload, 'id' | 'team'>,
 ): boolean => {
   switch (kind) {
     case 'team':

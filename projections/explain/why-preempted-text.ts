@@ -1,7 +1,7 @@
 import type { SideStanding } from '../../domain/planner/cell-event.ts'
 import { chargedText } from './reason-text.ts'
 import { amountText, durationText, gpuHoursText, gpusText, instantText, wrapped } from './wording.ts'
-import type { PreemptedOnce, WhyPreempted } from './why-preempted.ts'
+import type { ExceptionThen, PreemptedOnce, WhyPreempted } from './why-preempted.ts'
 
 const width = 98
 const indent = 13
@@ -24,10 +24,23 @@ const onceLines = (once: PreemptedOnce, at: number): ReadonlyArray<string> => [
   `  Rule       ${once.rule}, policy ${once.policy?.slice(0, 12) ?? '-'}; decision ${once.event}`,
   ...(once.side === null ? [] : [`  For        ${sideText(once.side)}: it was behind.`]),
   ...(once.victimSide === null ? [] : [`  From       ${sideText(once.victimSide)}: it held more than that.`]),
+  ...once.exceptions.map((exception) => `  Excepted   ${exceptionText(exception, once.preemptor)}`),
   `  Lost       ${gpuHoursText(Math.round(once.lossMilliUnitS / sPerHour))} GPU-hours of work since its last checkpoint that was seen.`,
   `  Instead    ${insteadText(once)}`,
   `  Since      ${sinceText(once, at)}`,
 ]
+
+const exceptionText = (exception: ExceptionThen, preemptor: string): string => {
+  const { allows, capMilli, expires, held, name, owner, reason, whose } = exception
+  const who = whose === 'workload' ? 'it' : preemptor
+  const may = {
+    cap: `might hold ${gpusText(capMilli ?? 0)}, whatever its cap,`,
+    'not-preempted': held ? 'was not to be evicted' : 'had not been evicted',
+    'non-preemptible-over-entitlement': 'might start beyond its entitlement without tolerating eviction',
+  }[allows]
+  const until = expires === null ? 'as long as the policy held' : `until ${expires}`
+  return `${who} ${may} ${until}, by exception ${name}; ${owner} answers for it. Its reason: ${reason}`
+}
 
 const sideText = (side: SideStanding): string =>
   `${chargedText(side)}; it held ${amountText(side.heldMilli)} of the ${amountText(side.entitledMilli)} that it is entitled to`

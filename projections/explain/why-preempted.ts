@@ -1,5 +1,25 @@
 import type { DurationMs, EpochMs } from '../../domain/kernel/units.ts'
-import type { CellEvent, PreemptionDecided, SideStanding } from '../../domain/planner/cell-event.ts'
+import type { CellEvent, PreemptionDecided, SideStanding, WorkloadSubmitted } from '../../domain/planner/cell-event.ts'
+import { exceptionRule, isPast, isSubject } from '../../domain/planner/protection.ts'
+import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
+import type { ExceptionPolicy } from '../../domain/policy/contract-policy.ts'
+
+/** An exception that was about one of both when it was decided. */
+export interface ExceptionThen {
+  /** Path into the policy document, as it was then. */
+  readonly rule: string
+  readonly name: string
+  readonly owner: string
+  readonly reason: string
+  /** A date, from the beginning of which (UTC) it no longer holds; null: for as long as the policy does. */
+  readonly expires: string | null
+  readonly allows: ExceptionPolicy['allows']['kind']
+  /** Devices, thousandths; null: it raises no cap. */
+  readonly capMilli: number | null
+  readonly whose: 'workload' | 'preemptor'
+  /** False: it had kept the workload from being evicted, and no longer did. */
+  readonly held: boolean
+}
 
 /** One time that a workload made room for another. */
 export interface PreemptedOnce {
@@ -24,6 +44,7 @@ export interface PreemptedOnce {
   /** What else could have been done: who else was looked at, who else left, and when it would have started without. */
   readonly looked: number
   readonly alsoLeft: ReadonlyArray<string>
+  readonly exceptions: ReadonlyArray<ExceptionThen>
   readonly withoutAt: EpochMs | null
   /** When its devices were free; null: not yet. */
   readonly leftAt: EpochMs | null
@@ -51,12 +72,17 @@ export class PreemptionStory {
   private readonly workload: string
   private readonly told: Told[] = []
   private promotedAt: EpochMs | null = null
+  private policy: AllocationPolicy | null = null
+  /** What has come and is not known to have ended: any of it may yet be made room for. */
+  private readonly submitted = new Map<string, WorkloadSubmitted['data']>()
 
   constructor(workload: string) {
     this.workload = workload
   }
 
   hear(event: CellEvent, { id, policy }: { readonly id: string; readonly policy: string | null }): void {
+    if (event.type === 'PolicyActivated') this.policy = event.data.document
+    else if (event.type === 'WorkloadSubmitted') this.submitted.set(event.data.workload, event.data)
     if (event.type === 'PreemptionDecided') this.decided(event, id, policy)
     else if ('workload' in event.data) this.happened(event, event.data.workload)
   }
@@ -89,6 +115,7 @@ export class PreemptionStory {
       freedMilli: data.freedMilli,
       looked: data.looked,
       alsoLeft: data.victims.flatMap(({ workload }) => (workload === this.workload ? [] : [workload])),
+      exceptions: this.exceptionsThen(data.workload, at),
       withoutAt: data.withoutAt,
       leftAt: null,
       usedAt: null,
@@ -98,9 +125,38 @@ export class PreemptionStory {
     })
   }
 
+  private exceptionsThen(preemptor: string, at: EpochMs): ReadonlyArray<ExceptionThen> {
+    const { policy } = this
+    if (policy?.exceptions === undefined) return []
+    const both = [
+      ['workload', this.workload],
+      ['preemptor', preemptor],
+    ] as const
+    return both.flatMap(([whose, id]) =>
+      policy.exceptions!.flatMap((exception): ReadonlyArray<ExceptionThen> => {
+        const { allows, expires, name, owner, reason } = exception
+        const held = !isPast(expires, at)
+        const spared = whose === 'workload' && allows.kind === 'not-preempted'
+        if ((!held && !spared) || !this.isAbout(exception, policy, id)) return []
+        const capMilli = allows.kind === 'cap' ? allows.devicesMilli : null
+        const rule = exceptionRule(policy, exception)
+        return [{ rule, name, owner, reason, expires, allows: allows.kind, capMilli, whose, held }]
+      }),
+    )
+  }
+
+  private isAbout(exception: ExceptionPolicy, policy: AllocationPolicy, id: string): boolean {
+    const submitted = this.submitted.get(id)
+    if (submitted === undefined) return false
+    const { queue, team, terms } = submitted
+    const index = policy.queues.findIndex(({ name }) => name === queue)
+    return isSubject(policy, exception, { id, team, terms, account: null, queue: { index } })
+  }
+
   private happened(event: CellEvent, workload: string): void {
     const { at, type } = event
     if (type === 'WorkloadAdmitted') for (const once of this.told) if (once.preemptor === workload) once.usedAt ??= at
+    if (type === 'WorkloadCancelled' || type === 'WorkloadRefused') this.submitted.delete(workload)
     if (workload !== this.workload) return
     const last = this.told.at(-1)
     if (type === 'WorkloadPromoted') this.promotedAt = at

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest'
+import type { EpochMs } from '../../../../domain/kernel/units.ts'
 import type { AllocationPolicy } from '../../../../domain/policy/allocation-policy.ts'
 import type { ExceptionPolicy } from '../../../../domain/policy/contract-policy.ts'
 import { NextTurns } from '../../../../domain/planner/next-turn.ts'
+import { whyPreemptedText } from '../../../../projections/explain/why-preempted-text.ts'
+import { PreemptionStory } from '../../../../projections/explain/why-preempted.ts'
 import { whyText } from '../../../../projections/explain/why-text.ts'
 import { whyOf } from '../../../../projections/explain/why.ts'
 import { hour, minute, minutes } from '../../../support/cell-life.ts'
@@ -126,4 +129,32 @@ it('should say so again at each policy, as a log has it that was written by the 
   const lapsed = life.pass(minute).filter(({ type }) => type === 'GrantLapsed')
   life.input('PolicyActivated', { document: { ...life.cell.policy!, name: 'fourth' }, hash: 'fourth' })
   expect([...lapsed, ...life.pass(minute).filter(({ type }) => type === 'GrantLapsed')]).toHaveLength(2)
+})
+
+it('should name to who made room the exceptions of both, in force or ended, with owner, reason and end', () => {
+  const cap = { kind: 'cap', devicesMilli: 6000 } as const
+  const exceptions = [
+    ...all.map((name) => spared(name)),
+    spared('of b', { name: 'launch', subject: { kind: 'budget', name: 'b' }, allows: cap, expires: null }),
+    spared('of b', { name: 'over', subject: { kind: 'team', name: 'b' }, allows: cap, expires: '2026-08-03' }),
+    spared('elsewhere'),
+  ]
+  const life = heldBy(exceptions)
+  const [victim] = victimsOf(life.at(midnight).pass(minute))
+  const story = new PreemptionStory(victim!)
+  for (const { decisions, input } of life.told)
+    for (const event of [input, ...decisions]) story.hear(event, { id: 'event', policy: null })
+  const why = story.answer(life.now as EpochMs)
+  const demo = { name: `${victim!}-demo`, owner: 'Ann', reason: 'The demo at the fair.', expires: '2026-08-04' }
+  expect(why.preemptions[0]!.exceptions).toMatchObject([
+    { ...demo, whose: 'workload', held: false, allows: 'not-preempted', capMilli: null },
+    { name: 'launch', rule: 'spec.exceptions[4]', whose: 'preemptor', held: true, allows: 'cap', capMilli: 6000 },
+  ])
+  const text = whyPreemptedText(why).replaceAll(/\s+/g, ' ')
+  expect(text).toContain(
+    `Excepted it had not been evicted until 2026-08-04, by exception ${victim!}-demo; Ann answers for it. Its reason: The demo`,
+  )
+  expect(text).toContain(
+    'Excepted b0 might hold 6 GPUs, whatever its cap, as long as the policy held, by exception launch',
+  )
 })
