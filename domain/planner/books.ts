@@ -231,13 +231,6 @@ export class Books {
     this.count(workload, parts, 1)
   }
 
-  /** As if this waited there in place of the other, while somebody looks on; the same the other way round takes that back. */
-  waitInstead({ account: gone }: Workload, { account: come }: Workload): void {
-    const { at } = this.ledger
-    this.ledger.wait(come!.node, come!.isCounted ? come!.rate : 0, at)
-    this.ledger.unwait(gone!.node, gone!.isCounted ? gone!.rate : 0, at)
-  }
-
   waitAgain(workload: Workload, parts: Placement['parts']): void {
     const { isCounted, node, rate } = workload.account!
     this.count(workload, parts, -1)

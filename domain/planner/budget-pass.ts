@@ -186,7 +186,7 @@ export class BudgetPass extends ShareBoard {
   }
 
   /** Where it may start as the pass stands, and counts as started for those whose places are kept; or why it may not. */
-  protected startOf(workload: Workload): Start | Block {
+  private startOf(workload: Workload): Start | Block {
     const shapes = this.barred(workload)
     if ('code' in shapes) return shapes
     let block: Block | null = null

@@ -11,7 +11,7 @@ export interface Contenders {
 }
 
 /** Fewer of each line where there are many lines. */
-const waitingMax = 1_000
+const waitingMax = 10_000
 
 /**
  * What runs, those for whom places are kept, and the first of what waits of each kind beside the workload itself:

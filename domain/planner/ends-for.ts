@@ -1,6 +1,7 @@
 import { canPlace } from '../fleet/spanning.ts'
 import type { Cell } from './cell.ts'
 import type { HintedChange } from './hint.ts'
+import { heldMilli } from './tallies.ts'
 import type { Workload } from './workload.ts'
 
 type Ends = Extract<HintedChange, { readonly change: 'ends' }>
@@ -10,8 +11,9 @@ const largestMax = 16
 const togetherMax = 8
 
 /**
- * Whose ends might start it, fewest first, by what would then be free: one of those that run, or several of those that
- * are expected to end first; of its own side where there is room, and something else is in its way. The fleet is left as it was.
+ * Whose ends might start it, by what would then be free: one of those that run, several on one node, or several of those
+ * that are expected to end first; of its own side where there is room, and something else is in its way. The fleet is left
+ * as it was.
  */
 export function* endsFor(cell: Cell, id: string): Generator<Ends> {
   const workload = cell.workloads.get(id)!
@@ -26,8 +28,10 @@ export function* endsFor(cell: Cell, id: string): Generator<Ends> {
     return
   }
   for (const one of likely) if (hasRoom(cell, workload, [one])) yield ends([one])
-  const together = fewestOf(cell, workload, likely)
-  if (together !== null) yield ends(together)
+  for (const some of [onOneNode(cell, workload), likely]) {
+    const together = fewestOf(cell, workload, some)
+    if (together !== null) yield ends(together)
+  }
 }
 
 const ends = (workloads: ReadonlyArray<Workload>): Ends => ({
@@ -41,6 +45,33 @@ const isBeside = (one: Workload, { queue, team, terms }: Workload): boolean =>
 
 const largestOf = (workloads: ReadonlyArray<Workload>): ReadonlyArray<Workload> =>
   [...workloads].sort((a, b) => b.shape.needMilli - a.shape.needMilli || a.seq - b.seq).slice(0, largestMax)
+
+/** Those on the node that the fewest would have to leave, largest first; none where each node has too many of them. */
+const onOneNode = (cell: Cell, { shape }: Workload): ReadonlyArray<Workload> => {
+  const { fleet } = cell
+  if (shape.request.span !== 'node') return []
+  let fewest: ReadonlyArray<Workload> = []
+  for (let node = 0, most = togetherMax; node < fleet.nodes.length && most > 0; node++) {
+    if (fleet.health[node] !== 'ready' || !fleet.accepts(shape, node)) continue
+    let free = fleet.freeMilli[node]!
+    const leaving: Workload[] = []
+    for (const { milli, workload } of largestOn(cell, node)) {
+      if (free >= shape.needMilli || leaving.length === most) break
+      free += milli
+      leaving.push(workload)
+    }
+    if (free < shape.needMilli || leaving.length === 0) continue
+    fewest = leaving
+    most = leaving.length - 1
+  }
+  return fewest
+}
+
+const largestOn = (cell: Cell, node: number) =>
+  Array.from(cell.runningOn(node), (workload) => ({
+    milli: heldMilli(workload.run!.parts.filter((part) => part.node === node)),
+    workload,
+  })).sort((a, b) => b.milli - a.milli || a.workload.seq - b.workload.seq)
 
 /** One after another until there is room, without those that make no difference. */
 const fewestOf = (cell: Cell, workload: Workload, likely: ReadonlyArray<Workload>): ReadonlyArray<Workload> | null => {

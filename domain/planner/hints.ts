@@ -5,7 +5,6 @@ import type { LeasePart } from './cell-event.ts'
 import { endsFor } from './ends-for.ts'
 import { askingOf, inputsOf, nodesOf, type Hint, type HintedChange } from './hint.ts'
 import { raisesFor } from './raises-for.ts'
-import { StandIn } from './stand-in.ts'
 import { WhatIf, type Trial } from './what-if.ts'
 import type { Workload } from './workload.ts'
 
@@ -16,50 +15,62 @@ const minute = 60_000
 /** A month, where it does not say how long it runs. */
 const longestMs = 30 * 24 * 60 * minute
 
+/** What would help, as far as it was found out. */
+export interface Help {
+  readonly hints: ReadonlyArray<Hint>
+  /** Whether something that might help was not tried, because that would have been too much work. */
+  readonly isCut: boolean
+}
+export const noHelp: Help = { hints: [], isCut: false }
+
 /**
- * The smallest changes that start it now, each decided by the planner: on a copy of what can make a difference to it, or
- * in the cell itself where that is too much work, as far as nobody else has a part in it. None where nothing helps.
+ * The smallest changes that start it now, each decided by the planner on a copy of what can make a difference to it; the
+ * cell is only read. None where nothing helps. What cannot help, by a look at the cell, costs no copy.
  */
-export const hintsOf = (cell: Cell, workload: Workload, whatIf = new WhatIf(cell, workload)): ReadonlyArray<Hint> => {
-  const { onHold, queue, run } = workload
-  if (run !== null || onHold || queue.index < 0 || !cell.decides) return []
-  const hints = new Hints(cell, workload, whatIf, whatIf.copy())
-  // Who starts anyway needs no help.
-  return hints.startsAnyway ? [] : hints.all()
+export const hintsOf = (cell: Cell, workload: Workload, whatIf = new WhatIf(cell, workload)): Help => {
+  const { line, queue, run } = workload
+  // What is on hold, or has no place in the policy, stands in no line.
+  if (run !== null || line === null || queue.index < 0 || !cell.decides) return noHelp
+  return whatIf.isTooLarge ? { hints: [], isCut: true } : new Hints(cell, workload, whatIf).all()
 }
 
 class Hints {
   private readonly cell: Cell
   private readonly workload: Workload
   private readonly whatIf: WhatIf
-  /** On which one request after another is tried instead of its own; null: that is too much work. */
-  private readonly trial: Trial | null
-  private made: StandIn | null = null
+  private isCut = false
+  /** On which one request after another is tried instead of its own; null: it starts anyway. */
+  private made: Trial | null | undefined
 
-  constructor(cell: Cell, workload: Workload, whatIf: WhatIf, trial: Trial | null) {
+  constructor(cell: Cell, workload: Workload, whatIf: WhatIf) {
     this.cell = cell
     this.workload = workload
     this.whatIf = whatIf
-    this.trial = trial
   }
 
-  /** Instead of a copy, once something is found that there is room for: mostly there is nothing. */
-  private get standIn(): StandIn | null {
-    return (this.made ??= StandIn.of(this.cell, this.workload))
+  all(): Help {
+    const { workload } = this
+    const own = [...this.smaller(), this.accelerator(), this.shorter(), this.preemptible()]
+    const others = this.waitsForOthersOfItsLine
+      ? []
+      : [
+          this.firstOf((copy) => raisesFor(copy, copy.workloads.get(workload.id)!), raisesMax),
+          this.firstOf((copy) => endsFor(copy, workload.id), endsMax),
+        ]
+    // Who starts anyway needs no help.
+    if (this.made === null) return noHelp
+    return { hints: [...own, ...others].filter((hint) => hint !== null), isCut: this.isCut }
   }
 
-  get startsAnyway(): boolean {
-    const { cell, trial, workload } = this
-    if (trial !== null) return trial.starts() !== null
-    return canPlace(cell.fleet, workload.shape) && this.standIn !== null && this.standIn.starts({}) !== null
+  private get trial(): Trial | null {
+    if (this.made !== undefined) return this.made
+    const copy = this.whatIf.copy()
+    return (this.made = copy.starts() === null ? copy : null)
   }
 
-  all(): ReadonlyArray<Hint> {
-    const { cell, trial, workload } = this
-    const ends = trial === null ? null : this.firstOf(endsFor(trial.cell, workload.id), endsMax)
-    const raised = trial === null ? null : this.firstOf(raisesFor(cell, workload), raisesMax)
-    const hints = [...this.smaller(), this.accelerator(), this.shorter(), this.preemptible(), raised, ends]
-    return hints.filter((hint) => hint !== null)
+  /** Whatever came free, or was allowed, would be theirs first. Only for the sake of a kept place are some passed over. */
+  private get waitsForOthersOfItsLine(): boolean {
+    return this.workload.hold?.code !== 'WouldDelayReservation' && this.whatIf.isOutnumbered
   }
 
   /** Each amount that it asks for, as large as it can be. */
@@ -92,8 +103,7 @@ class Hints {
   }
 
   private shorter(): Hint | null {
-    // Without copies nothing is known of places that are kept.
-    if (this.trial === null || this.workload.hold?.code !== 'WouldDelayReservation') return null
+    if (this.workload.hold?.code !== 'WouldDelayReservation') return null
     const longest = Math.floor((this.workload.estimateMs ?? longestMs) / minute)
     return this.most(1, longest, 1, (minutes) => ({ change: 'shorter', estimateMs: minutes * minute }))
   }
@@ -101,8 +111,7 @@ class Hints {
   private preemptible(): Hint | null {
     if (this.workload.hold?.code !== 'NonPreemptibleOverQuota') return null
     const drill = !this.cell.isDrilled(this.workload, this.cell.now)
-    const change = { change: 'preemptible', drill } as const
-    return this.trial === null && !drill ? this.hinted(change) : this.first(change)
+    return this.first({ change: 'preemptible', drill })
   }
 
   /** The largest of these with which it starts: what the fleet's index rules out is not tried. */
@@ -137,9 +146,7 @@ class Hints {
   /** Where one asks for one thing after another. */
   private tried(change: HintedChange): ReadonlyArray<LeasePart> | null {
     const { cell, trial, workload } = this
-    if (trial !== null) return trial.tell(...inputsOf(cell, workload, change)) ? trial.starts() : null
-    const asking = askingOf(workload, change)
-    return asking === null ? null : (this.standIn?.starts(asking) ?? null)
+    return trial?.tell(...inputsOf(cell, workload, change)) === true ? trial.starts() : null
   }
 
   private hinted(change: HintedChange): Hint | null {
@@ -149,19 +156,41 @@ class Hints {
 
   /** On a copy of its own. */
   private first(change: HintedChange): Hint | null {
-    const lease = this.whatIf.startsAfter(inputsOf(this.cell, this.workload, change))
+    const lease = this.trial && this.whatIf.startsAfter(inputsOf(this.cell, this.workload, change))
     return lease === null ? null : { ...change, nodes: nodesOf(lease) }
   }
 
-  private firstOf(changes: Iterable<HintedChange>, most: number): Hint | null {
-    let tried = 0
-    for (const change of changes) {
-      if (++tried > most) return null
+  /** The first that helps. Each is looked at on top of those before it, which tells at less cost which to try alone. */
+  private firstOf(changesIn: (copy: Cell) => Iterable<HintedChange>, most: number): Hint | null {
+    if (this.trial === null) return null
+    const copy = this.whatIf.copy()
+    for (const [before, change] of firstFew(changesIn(copy.cell), most).entries()) {
+      const isTold = copy.tell(...inputsOf(this.cell, this.workload, change))
+      if (before === 0) {
+        const lease = isTold ? copy.starts() : null
+        if (lease !== null) return { ...change, nodes: nodesOf(lease) }
+        continue
+      }
+      if (isTold && !copy.seemsToStart()) continue
+      if (!this.whatIf.affordsMore) {
+        this.isCut = true
+        return null
+      }
       const hint = this.first(change)
       if (hint !== null) return hint
     }
     return null
   }
+}
+
+/** Found before anything is tried: that may be on the very copy in which they are looked for. */
+const firstFew = (changes: Iterable<HintedChange>, most: number): ReadonlyArray<HintedChange> => {
+  const few: HintedChange[] = []
+  for (const change of changes) {
+    few.push(change)
+    if (few.length === most) break
+  }
+  return few
 }
 
 /** The last of 0 to `last` of which it holds, if it holds of none behind one of which it does not; -1: of none. */

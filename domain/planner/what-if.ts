@@ -1,55 +1,75 @@
 import { either as E } from 'fp-ts'
 import { fromSnapshot, takeSnapshot, type CellSnapshot } from './cell-snapshot.ts'
 import type { Cell } from './cell.ts'
-import type { CellInput, LeasePart } from './cell-event.ts'
+import type { CellInput, LeasePart, WorkloadAdmitted } from './cell-event.ts'
 import { contendersOf, leastContenders, type Contenders } from './contenders.ts'
 import { decide } from './decide.ts'
 import { evolve } from './evolve.ts'
 import type { Workload } from './workload.ts'
 
-/** So many that run, and are first of their kind, are copied in all for the sake of one question: some milliseconds. */
-const copiedMax = 500
-/** Copies of a small cell. */
-const copiesMax = 12
-const perLineMax = 8
+/** How much work the answer to one question may be. */
+export interface Effort {
+  /** Of each line so many are copied. */
+  readonly perLineMax: number
+  /** Where more than this run, and are first of their kind, nothing is copied: one copy alone would take seconds. */
+  readonly contendersMax: number
+  /** In all copies together, but for those that have to be made: about a second. */
+  readonly copiedMax: number
+}
+export const usualEffort: Effort = { contendersMax: 100_000, copiedMax: 100_000, perLineMax: 8 }
 
 /** Copies of a cell on which the planner decides what would come of a change for one workload that waits. */
 export class WhatIf {
   private readonly cell: Cell
   private readonly workload: Workload
-  private readonly perLine: number
-  private readonly copiedMax: number
+  private readonly effort: Effort
   private copies = 0
   private contenders: Contenders | null = null
   private snapshot: CellSnapshot | null = null
+  private last: Trial | null = null
 
-  constructor(cell: Cell, workload: Workload, perLine = perLineMax, most = copiedMax) {
+  constructor(cell: Cell, workload: Workload, effort = usualEffort) {
     this.cell = cell
     this.workload = workload
-    this.perLine = perLine
-    this.copiedMax = most
+    this.effort = effort
   }
 
-  /** Null: that is too much work. */
-  copy(): Trial | null {
-    if (this.contenders === null && leastContenders(this.cell) > this.copiedMax) return null
-    const { workloads, rims } = (this.contenders ??= contendersOf(this.cell, this.workload, this.perLine))
-    if ((this.copies + 1) * workloads.size > this.copiedMax || this.copies === copiesMax) return null
+  /** Whether there would be too many to copy. */
+  get isTooLarge(): boolean {
+    return leastContenders(this.cell) > this.effort.contendersMax
+  }
+
+  /** Whether another copy may be made that need not be. */
+  get affordsMore(): boolean {
+    return (this.copies + 1) * (this.contenders?.workloads.size ?? 0) <= this.effort.copiedMax
+  }
+
+  /** So many of its line stand before it that it starts behind one of whom copies know nobody, or not at all. */
+  get isOutnumbered(): boolean {
+    return this.workload.line!.countBefore(this.workload) > this.effort.perLineMax
+  }
+
+  /** The cell as it is: the last copy, as long as it has been told nothing. */
+  copy(): Trial {
+    if (this.last?.isAsItWas === true) return this.last
+    const { workloads, rims } = (this.contenders ??= contendersOf(this.cell, this.workload, this.effort.perLineMax))
     this.copies++
     this.snapshot ??= takeSnapshot(this.cell, workloads)
-    return new Trial(fromSnapshot(this.snapshot), this.workload.id, rims)
+    this.last = new Trial(fromSnapshot(this.snapshot), this.workload.id, rims)
+    return this.last
   }
 
   /** Where it starts at once when this has happened; null: it does not, or nobody knows. */
   startsAfter(inputs: ReadonlyArray<CellInput>): ReadonlyArray<LeasePart> | null {
     const trial = this.copy()
-    return trial?.tell(...inputs) === true ? trial.starts() : null
+    return trial.tell(...inputs) ? trial.starts() : null
   }
 }
 
 /** One copy, which goes its own way. */
 export class Trial {
   readonly cell: Cell
+  isAsItWas = true
   private readonly id: string
   private readonly rims: ReadonlySet<string>
 
@@ -61,6 +81,7 @@ export class Trial {
 
   /** Whether all of it was taken. */
   tell(...inputs: ReadonlyArray<CellInput>): boolean {
+    this.isAsItWas = false
     for (const input of inputs) {
       const decided = decide(input, this.cell)
       if (E.isLeft(decided)) return false
@@ -72,15 +93,21 @@ export class Trial {
 
   /** Where the next pass starts it; null: it does not, or those start behind whom the copy knows nobody. */
   starts(): ReadonlyArray<LeasePart> | null {
+    const admitted = this.admitted()
+    return admitted.some(({ workload }) => workload !== this.id && this.rims.has(workload))
+      ? null
+      : (admitted.find(({ workload }) => workload === this.id)?.lease ?? null)
+  }
+
+  /** As far as the copy knows. */
+  seemsToStart(): boolean {
+    return this.admitted().some(({ workload }) => workload === this.id)
+  }
+
+  private admitted(): ReadonlyArray<WorkloadAdmitted['data']> {
     const decided = decide({ type: 'Ticked', at: this.cell.now, data: {} }, this.cell)
-    if (E.isLeft(decided)) return null
-    let lease: ReadonlyArray<LeasePart> | null = null
-    for (const decision of decided.right) {
-      if (decision.type !== 'WorkloadAdmitted') continue
-      const { workload } = decision.data
-      if (workload === this.id) ({ lease } = decision.data)
-      else if (this.rims.has(workload)) return null
-    }
-    return lease
+    return E.isLeft(decided)
+      ? []
+      : decided.right.flatMap((decision) => (decision.type === 'WorkloadAdmitted' ? [decision.data] : []))
   }
 }

@@ -82,6 +82,7 @@ const waitingLines = (why: Waiting): ReadonlyArray<string> => [
   ...(why.nextTurn === null ? [] : [`Next turn  ${turnText(why.nextTurn, why.at)}`]),
   `Projected  ${projectionText(why)}`,
   ...why.hints.map((hint) => `Would help ${hintText(hint, why)}`),
+  ...(why.hintsCut ? ['Not tried  all that might help: that would have taken too long.'] : []),
   ...failedLines(why),
   ...(why.preemptions === 0 ? [] : [`Preempted  ${preemptedText(why)}`]),
 ]

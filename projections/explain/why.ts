@@ -7,7 +7,7 @@ import { claimOf, type Claim } from '../../domain/planner/claim.ts'
 import { exemptionsFor, type Exemption } from '../../domain/planner/exemption.ts'
 import { groundsOf, noGrounds, type Grounds } from '../../domain/planner/grounds.ts'
 import type { Hint } from '../../domain/planner/hint.ts'
-import { hintsOf } from '../../domain/planner/hints.ts'
+import { hintsOf, noHelp, type Help } from '../../domain/planner/hints.ts'
 import { aheadOf } from '../../domain/planner/ahead.ts'
 import { largestMilliFor } from '../../domain/planner/held.ts'
 import { misnamedBy, type Misnamed } from '../../domain/planner/misnamed.ts'
@@ -83,8 +83,10 @@ export type Why = {
       /** Where it would start, and whose ends at that instant make room there. */
       readonly projectedNodes: ReadonlyArray<string>
       readonly projectedAfter: ReadonlyArray<string>
-      /** What would start it now, for who asks for it; none where nothing is known to, or too much runs to try. */
+      /** What would start it now, for who asks for it; none where nothing is known to. */
       readonly hints: ReadonlyArray<Hint>
+      /** Whether there may be others, and to try them was too much work. */
+      readonly hintsCut: boolean
       /** What spares those who hold what it wants, so that nobody makes room. */
       readonly exemptions: ReadonlyArray<Exemption>
       /** What its side is owed and may take back, now or later. */
@@ -118,7 +120,9 @@ export type Why = {
 export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | null => {
   const workload = cell.workloads.get(id)
   if (workload === undefined) return null
-  return workload.run === null ? whyItWaits(cell, workload, [], projection) : whereItRuns(cell, workload, workload.run)
+  return workload.run === null
+    ? whyItWaits(cell, workload, noHelp, projection)
+    : whereItRuns(cell, workload, workload.run)
 }
 
 const budgetOf = ({ books }: Cell, { account }: Workload): string | null =>
@@ -158,7 +162,7 @@ const whereItRuns = (cell: Cell, workload: Workload, { startedAt, expectedEndAt,
   }
 }
 
-/** With what would start it now: in a small cell that is tried out on copies, and costs more than all else that is said. */
+/** With what would start it now: that is tried out on copies, and costs more than all else that is said. */
 export const whyWithHints = (cell: Cell, id: string): Why | null => {
   const workload = cell.workloads.get(id)
   if (workload === undefined) return null
@@ -217,7 +221,7 @@ const whenBy = (byHistory: ProjectedStart | null, projection: string): When => (
   projectedAfter: [],
 })
 
-const whyItWaits = (cell: Cell, workload: Workload, hints: ReadonlyArray<Hint>, projection?: Projection): Why => {
+const whyItWaits = (cell: Cell, workload: Workload, help: Help, projection?: Projection): Why => {
   const { hold, shape, queue } = workload
   const { count, first } = aheadOf(cell, workload, aheadNamedMax)
   // It is so at once, and told by the next pass.
@@ -264,7 +268,8 @@ const whyItWaits = (cell: Cell, workload: Workload, hints: ReadonlyArray<Hint>, 
     quotaFor: code === 'NoMatchingAccelerator' ? quotaFor(cell, workload) : [],
     misnamed: code === 'Misconfigured' ? misnamedBy(cell, workload) : null,
     exemptions: code === 'OnHold' ? [] : exemptionsFor(cell, workload),
-    hints,
+    hints: help.hints,
+    hintsCut: help.isCut,
     compared: grounds.compared,
     own: grounds.own,
     other: grounds.other,

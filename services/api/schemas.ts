@@ -122,6 +122,7 @@ export const whySchema = variants(
     projectedNodes: list(text),
     projectedAfter: list(text),
     hints: list(hintSchema),
+    hintsCut: flag,
     misnamed: nullable(
       object({
         kind: word('queue', 'budget'),

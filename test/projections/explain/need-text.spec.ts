@@ -34,6 +34,7 @@ const waiting = {
   state: 'waiting' as const,
   behind: null,
   hints: [],
+  hintsCut: false,
   projectedFrom: null,
   projectedTo: null,
   expectedWaitMs: null,

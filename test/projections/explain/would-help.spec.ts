@@ -38,13 +38,19 @@ it('should name several that would have to end, and none of them for nothing', (
   expect(helpFor(life, 'waits')).toEqual(['if runs-0, runs-2 ended it would start now, on node-0.'])
 })
 
-it('should say what it could have also where too much runs to be copied', () => {
+it('should say the same where thousands run', () => {
   const life = cellOf(oneProgram(), 1_104)
   for (let i = 0; i < 1_100; i++) life.submit(`runs-${i}`, 1, { budget: 'a' })
   life.tick()
   life.submit('waits', 6, { budget: 'a' }).submit('behind', 5, { budget: 'a' }).tick()
-  expect(helpFor(life, 'waits')).toEqual(['with 4 GPUs it would start now, on node-0.'])
-  expect(helpFor(life, 'behind')).toEqual(['with 4 GPUs it would start now, on node-0.'])
+  expect(helpFor(life, 'waits')).toEqual([
+    'with 4 GPUs it would start now, on node-0.',
+    'if runs-0, runs-1 ended it would start now, on node-0.',
+  ])
+  expect(helpFor(life, 'behind')).toEqual([
+    'with 4 GPUs it would start now, on node-0.',
+    'if runs-0 ended it would start now, on node-0.',
+  ])
 })
 
 it('should say of a share of a device how large it could be', () => {
