@@ -4,7 +4,7 @@ import { DominantShares, type DominantSharesSnapshot } from '../fairness/dominan
 import { FairTreeLedger } from '../fairness/fair-tree-ledger.ts'
 import type { FairTreeNode } from '../fairness/fair-tree.ts'
 import { shownAmount } from '../fairness/fixed-point.ts'
-import { compareFractions } from '../fairness/fraction.ts'
+import { compareFractions, nothing as nobodys, type Fraction } from '../fairness/fraction.ts'
 import { PeriodDecay } from '../fairness/period-decay.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
 
@@ -155,17 +155,17 @@ export const dominantOrder = (ledger: BudgetLedger, from: DominantSharesSnapshot
   }
   for (const node of ledger.nodes()) if (ledger.parent(node) >= 0 && ledger.isLeaf(ledger.parent(node))) open(node)
   const weightless = (node: number): number => (ledger.read(node).share === 0 ? 1 : 0)
+  /** Nobody of it may have come yet. */
+  const shareOf = (path: string): Fraction => (shares.hasLevel(path) ? shares.shareOf(path) : nobodys)
   return {
     ...unmoved,
     compare: (a, b) =>
-      weightless(a) - weightless(b) || compareFractions(shares.shareOf(ledger.path(a)), shares.shareOf(ledger.path(b))),
+      weightless(a) - weightless(b) || compareFractions(shareOf(ledger.path(a)), shareOf(ledger.path(b))),
     isUnallocated: () => false,
     isFlat: false,
     factorsOf: (node) => {
       const path = ledger.path(node)
-      // Nobody of it has come yet.
-      const isOpen = shares.hasLevel(path)
-      const held = isOpen ? shares.heldBy(path) : [0, 0, 0]
+      const held = shares.hasLevel(path) ? shares.heldBy(path) : [0, 0, 0]
       const parts = held.map((amount, i) => (total[i] === 0 ? 0 : amount / total[i]!))
       const dominant = parts.indexOf(Math.max(...parts))
       return {
@@ -173,7 +173,7 @@ export const dominantOrder = (ledger: BudgetLedger, from: DominantSharesSnapshot
         resource: resources[dominant]!,
         held: held[dominant]!,
         total: total[dominant]!,
-        weighted: isOpen ? shares.shareOf(path).near : 0,
+        weighted: shareOf(path).near,
       }
     },
     started: ({ path, amounts }) => {

@@ -25,6 +25,15 @@ describe('the lowest dominant share first', () => {
     for (let i = 0; i < 8; i++) life.submit(`a-${i}`, 1, { budget: 'a' }).submit(`b-${i}`, 1, { budget: 'b' })
     expect(started(life).filter((id) => id.startsWith('a'))).toHaveLength(6)
   })
+
+  it('should also compare sides of which nobody has come yet', () => {
+    const life = new CellLife().policy(budgetPolicy({ a: 1, b: 1, c: 1 }, { sharing: 'drf' })).nodes(1, 8)
+    life.submit('a-0', 1, { budget: 'a' }).tick()
+    const { ledger, order } = life.cell.books!
+    const compare = (one: string, other: string) => order.compare(ledger.node(one)!, ledger.node(other)!)
+    expect(compare('b', 'a')).toBeLessThan(0)
+    expect(compare('b', 'c')).toBe(0)
+  })
 })
 
 describe('decayed usage against shares', () => {
