@@ -112,3 +112,8 @@ it('should tell this wait from those before it, and what is free and out of serv
   expect(first).toContain('for 10 s since it was stopped, 30 s in all')
   expect(second).toContain('beside 8 GPUs on nodes that take nothing')
 })
+
+it('should say that not all was tried', () => {
+  expect(whyText({ ...waiting, hintsCut: true })).toContain('Not tried  all that might help')
+  expect(whyText(waiting)).not.toContain('Not tried')
+})

@@ -154,13 +154,15 @@ it('should say how short it would have to be so that it delays no reservation', 
   )
 })
 
-it('should say that it would start if it let itself be evicted', () => {
-  const life = new CellLife(hour).policy(budgetPolicy({ a: 1, b: 3 })).nodes(1, 8)
+it.each([0, 1_000])('should say that it would start if it let itself be evicted, where %d others run', (others) => {
+  const life = new CellLife(hour).policy(budgetPolicy({ a: 1, b: 3 + others / 2 })).nodes(1 + others / 8, 8)
+  for (let i = 0; i < others; i++) life.submit(`other-${i}`, 1, { budget: 'b' })
   life.submit('runs', 2, { budget: 'a' }).tick()
   life.submit('waits', 2, { budget: 'a', preemption: { tolerated: false } }).tick()
   expect(life.reason('waits')).toBe('NonPreemptibleOverQuota')
+  const [node] = life.cell.workloads.get('runs')!.run!.parts
   expect(helpFor(life, 'waits')).toContain(
-    'if it might be evicted, and had passed a drill, it would start now, on node-0.',
+    `if it might be evicted, and had passed a drill, it would start now, on node-${node!.node}.`,
   )
 })
 
