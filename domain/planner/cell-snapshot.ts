@@ -16,7 +16,7 @@ import { arrive, index, install, lineKeyOf } from './occupancy.ts'
 import { Place } from './place.ts'
 import type { Projected } from './projected-start.ts'
 import type { WaitHistorySnapshot } from './wait-history.ts'
-import type { Hold, Run, Workload } from './workload.ts'
+import type { FailedStart, Hold, Run, Workload } from './workload.ts'
 
 interface WorkloadSnapshot {
   readonly account: Account | null
@@ -36,6 +36,7 @@ interface WorkloadSnapshot {
   readonly run: (Omit<Run, 'parts'> & { readonly parts: ReadonlyArray<LeasePart> }) | null
   readonly seq: number
   readonly startsFailed: number
+  readonly lastFailedStart: FailedStart | null
   readonly onHold: boolean
   readonly preemptions: number
   readonly promoted: boolean
@@ -132,6 +133,7 @@ export const takeSnapshot = (cell: Cell, only: ReadonlySet<Workload> | null = nu
       run: workload.run && { ...workload.run, parts: workload.run.parts.map((part) => fleet.partNamed(part)) },
       seq: workload.seq,
       startsFailed: workload.startsFailed,
+      lastFailedStart: workload.lastFailedStart,
       onHold: workload.onHold,
       preemptions: workload.preemptions,
       promoted: workload.promoted,
@@ -215,6 +217,7 @@ const putBack = (cell: Cell, given: WorkloadSnapshot): void => {
   workload.wantsSince = given.wantsSince
   workload.resumes = given.resumes
   workload.startsFailed = given.startsFailed
+  workload.lastFailedStart = given.lastFailedStart
   workload.preemptions = given.preemptions
   workload.promoted = given.promoted
   workload.roomMade = given.roomMade

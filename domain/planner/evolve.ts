@@ -203,13 +203,15 @@ const end = (cell: Cell, { at, data }: AttemptEnded): void => {
   cell.workloads.delete(workload.id)
 }
 
-const conclude = (cell: Cell, { at, data: { outcome, verb, workload: id } }: CommandConcluded): void => {
+const conclude = (cell: Cell, { at, data: { outcome, reason, verb, workload: id } }: CommandConcluded): void => {
   const workload = known(cell, id)
   cell.kueue?.rest.touch(workload.queue)
   const { run } = workload
   assert(run !== null, 'what is concluded about runs')
   if (verb === 'start' || verb === 'resume') {
     if (outcome === 'done') workload.run = { ...run, confirmed: true, confirmedAt: at }
+    if (outcome === 'failed' || outcome === 'refused')
+      workload.lastFailedStart = { at, reason: reason ?? (outcome === 'failed' ? null : outcome) }
     return
   }
   if (verb !== 'checkpoint' && verb !== 'shrink') return

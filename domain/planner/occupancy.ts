@@ -101,6 +101,7 @@ export const arrive = (cell: Cell, given: Given): Workload => {
     checkpointed: false,
     resumes: false,
     startsFailed: 0,
+    lastFailedStart: null,
     onHold: false,
     preemptions: 0,
     promoted: false,

@@ -34,6 +34,7 @@ export interface Workload {
   /** Its attempt does. */
   resumes: boolean
   startsFailed: number
+  lastFailedStart: FailedStart | null
   /** Somebody wants it to wait. */
   onHold: boolean
   /** Of its attempts, so many made room for others. */
@@ -60,6 +61,13 @@ export interface Hold {
   readonly behind: string | null
   readonly since: EpochMs
   readonly projectedStartAt: EpochMs | null
+}
+
+/** A start that failed, or was refused, as the adapter said. */
+export interface FailedStart {
+  readonly at: EpochMs
+  /** Null: it gave none. */
+  readonly reason: string | null
 }
 
 export interface Run {

@@ -49,8 +49,7 @@ const runningLines = (why: Running) => [
 const failedLines = ({ failedStarts }: Why): ReadonlyArray<string> => {
   if (failedStarts === null) return []
   const { at, count, countMax, reason } = failedStarts
-  const last =
-    at === null ? '' : `${count === 1 ? ',' : ', the last'} ${instantText(at)}${reason === null ? '' : `: ${reason}`}`
+  const last = `${count === 1 ? ',' : ', the last'} ${instantText(at)}${reason === null ? '' : `: ${reason}`}`
   return [`Failed     to start ${count === 1 ? 'once' : `${count} times`}${last}. After ${countMax} it is given up.`]
 }
 

@@ -20,12 +20,12 @@ import { waitedBy, type Run, type Workload } from '../../domain/planner/workload
 /** Ids of those ahead that are named; how many there are is told beside them. */
 export const aheadNamedMax = 10
 
-/** How often an adapter could not start it; so many times, and it is given up. */
+/** How often an adapter could not start it, the last time when; so many times, and it is given up. */
 export interface FailedStarts {
   readonly count: number
   readonly countMax: number
-  /** When the last one did, and what its adapter said; null: nobody has looked it up, or it said nothing. */
-  readonly at: EpochMs | null
+  readonly at: EpochMs
+  /** What the adapter said of the last one; null: nothing. */
   readonly reason: string | null
 }
 
@@ -128,8 +128,8 @@ export const whyOf = (cell: Cell, id: string, projection?: Projection): Why | nu
 const budgetOf = ({ books }: Cell, { account }: Workload): string | null =>
   account === null ? null : books!.ledger.path(account.node)
 
-const failedStartsOf = ({ policy }: Cell, { startsFailed: count }: Workload): FailedStarts | null =>
-  count === 0 ? null : { count, countMax: commandsOf(policy).startsMax, at: null, reason: null }
+const failedStartsOf = ({ policy }: Cell, { lastFailedStart: last, startsFailed }: Workload): FailedStarts | null =>
+  startsFailed === 0 ? null : { count: startsFailed, countMax: commandsOf(policy).startsMax, ...last! }
 
 const whereItRuns = (cell: Cell, workload: Workload, { startedAt, expectedEndAt, parts }: Run): Why => {
   const { shape, queue } = workload

@@ -60,30 +60,6 @@ export const decisionsIn = async (
   return E.right(newestFirst.reverse())
 }
 
-/** How its last start before an instant failed, as the adapter said; null: none did. The log is read from its end. */
-export const failedStartIn = async (
-  log: EventLog,
-  stream: string,
-  size: number,
-  workload: string,
-  until: EpochMs,
-): Promise<E.Either<LogUnavailable, { readonly at: EpochMs; readonly reason: string | null } | null>> => {
-  for (let end = size; end > 0; end -= pageMax) {
-    const from = Math.max(0, end - pageMax)
-    const page = await log.readStream(stream, from, end - from)()
-    if (E.isLeft(page)) return page
-    for (const { message } of page.right.toReversed()) {
-      const event = message as unknown as CellEvent
-      if (event.type !== 'CommandConcluded' || event.at > until || event.data.workload !== workload) continue
-      const { outcome, reason, verb } = event.data
-      if ((verb === 'start' || verb === 'resume') && outcome !== 'done')
-        return E.right({ at: event.at, reason: reason ?? (outcome === 'failed' ? null : outcome) })
-    }
-    await new Promise(setImmediate)
-  }
-  return E.right(null)
-}
-
 /** Each time the workload made room for others, as the log tells it up to an instant. */
 export const preemptionsOf = async (
   log: EventLog,

@@ -16,13 +16,13 @@ import { positionOf } from '../../projections/explain/position.ts'
 import { prioOf } from '../../projections/explain/prio.ts'
 import { queueOf } from '../../projections/explain/queue.ts'
 import { shareOf } from '../../projections/explain/share.ts'
-import { whyWithHints, type FailedStarts, type Why } from '../../projections/explain/why.ts'
+import { whyWithHints } from '../../projections/explain/why.ts'
 import { streamSize } from '../../infra/chain/chain-head.ts'
 import { notYetKnown } from './as-of.ts'
 import { isOpen } from './dead-letter-index.ts'
 import type { Answered, AsOf, Desk, DeskFault, EventRow, SystemStatus } from './desk.ts'
 import { decisionsFrom } from './event-stream.ts'
-import { decisionsIn, failedStartIn, lifeOf, preemptionsOf, rowOf } from './event-rows.ts'
+import { decisionsIn, lifeOf, preemptionsOf, rowOf } from './event-rows.ts'
 import { fateOf, notYetSubmitted, stateOf, unknownWorkload } from './fate.ts'
 import { FoldTurns } from './fold-turns.ts'
 import { Follower } from './follower.ts'
@@ -146,17 +146,6 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
     if (E.isLeft(used)) return used.left
     return used.right ? fateOf(log, cell, id) : unknownWorkload(id, cell)
   }
-  /** With what the adapter said of its last start, where that failed. */
-  const withFailedStart = async (why: Why): Promise<E.Either<DeskFault, Why>> => {
-    if (why.failedStarts === null) return E.right(why)
-    const size = await streamSize(log, stream)()
-    if (E.isLeft(size)) return size
-    const found = await failedStartIn(log, stream, size.right, why.workload, why.at)
-    return E.map((last: typeof noFailedStart | null) => ({
-      ...why,
-      failedStarts: { ...why.failedStarts!, ...(last ?? noFailedStart) },
-    }))(found)
-  }
   const ofWorkload = async <A extends object>(
     answer: Parameters<typeof answerOr<A>>[0],
     cell: Cell,
@@ -204,7 +193,7 @@ const deskOver = (parts: DeskParts, follower: Follower): LocalDesk => {
     why: (id, at) =>
       asking(at, async (cell) => {
         const why = whyWithHints(cell, id)
-        return why === null ? E.left(await goneOrUnknown(id, cell)) : withFailedStart(why)
+        return why === null ? E.left(await goneOrUnknown(id, cell)) : E.right(why)
       }),
     whyPreempted: (id, at) =>
       asking(null, async (cell) => {
@@ -333,8 +322,6 @@ const answerOr = <A extends object>(
       return E.right(answer)
   }
 }
-
-const noFailedStart: Pick<FailedStarts, 'at' | 'reason'> = { at: null, reason: null }
 
 const noTree: DeskFault = {
   type: 'Refused',

@@ -78,7 +78,7 @@ const asked: Members = {
   standing: standingSchema,
   waitedMs: whole,
   preemptions: whole,
-  failedStarts: nullable(object({ count: whole, countMax: whole, at: nullable(instant), reason: nullable(text) })),
+  failedStarts: nullable(object({ count: whole, countMax: whole, at: instant, reason: nullable(text) })),
   outOfServiceMilli: whole,
 }
 export const whySchema = variants(

@@ -55,7 +55,7 @@ export const foldCell = async (
 }
 
 /** Form of the snapshot's body; another release's is not read. */
-const snapshotVersion = 10
+const snapshotVersion = 11
 
 /** A cell as text after so many events of its stream. */
 export interface CellPicture {

@@ -35,6 +35,7 @@ const workloadOf = (seq: number, queue: WaitingQueue, more: Partial<Workload> = 
   checkpointed: false,
   resumes: false,
   startsFailed: 0,
+  lastFailedStart: null,
   onHold: false,
   account: null,
   preemptions: 0,
