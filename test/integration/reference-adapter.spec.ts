@@ -244,6 +244,21 @@ await describeOnNats('packaged', 'the reference adapter, jobs as processes', (st
     expect(Number(readFileSync(stopping, 'utf8'))).toBeLessThan(Date.now())
   })
 
+  it('should end within seconds when it is stopped in the middle of a grace period, and let that go on', async () => {
+    const { adapter, cell, data } = await scene()
+    const before = await adapter()
+    await cell.submit('forgetful', 2, tolerant(60_000))
+    await until(() => step(data, 'forgetful', 1) >= 1)
+    await cell.cancel('forgetful')
+    await until(() => logsOf(data, 'forgetful')[0]!.includes('not now'))
+    const since = Date.now()
+    expect(await before.end('SIGTERM')).toBe(0)
+    expect(Date.now() - since).toBeLessThan(30_000)
+    expect(before.said()).not.toContain('unexpected')
+    // Of the job and its shell nothing was ended.
+    expect(jobProcesses(data)).toHaveLength(2)
+  })
+
   it('should leave its folder to one process at a time', async () => {
     const { adapter } = await scene()
     const first = await adapter()

@@ -40,7 +40,11 @@ export class JobAttempt implements Attempt {
   /** Null: there is none in this folder. */
   static at(folder: string): JobAttempt | null {
     const text = textIn(join(folder, 'attempt.json'))
-    return text === null ? null : new JobAttempt(folder, JSON.parse(text) as Kept)
+    try {
+      return text === null ? null : new JobAttempt(folder, JSON.parse(text) as Kept)
+    } catch {
+      return null // A loss of power cut it off, and ended the job too.
+    }
   }
 
   get logFile(): string {

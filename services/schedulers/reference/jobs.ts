@@ -32,6 +32,7 @@ export class Jobs implements Handlers {
   private readonly nodes: ReadonlyMap<string, NodeSpec>
   /** Of which something is still to be said; by name. */
   private readonly attempts: Map<string, JobAttempt>
+  private closed = false
   /** Has told what a job has said, before a command about it is concluded: of what is over nothing more can be told. */
   look: (job: JobAttempt) => Promise<void> = () => Promise.resolve()
 
@@ -45,6 +46,11 @@ export class Jobs implements Handlers {
 
   get open(): ReadonlyArray<JobAttempt> {
     return [...this.attempts.values()]
+  }
+
+  /** What is in hand is left as it is, for the next process to go on with. */
+  close(): void {
+    this.closed = true
   }
 
   /** Nothing more is to be said of it. */
@@ -64,7 +70,7 @@ export class Jobs implements Handlers {
     } catch (cause) {
       return this.notStarted(job.right, cause instanceof Error ? cause.message : String(cause))
     }
-    if (!(await within(promptMaxMs, () => job.right.state() !== 'absent')))
+    if (!(await this.within(promptMaxMs, () => job.right.state() !== 'absent')))
       throw new Error('its shell does not come up')
     return done
   }
@@ -91,7 +97,7 @@ export class Jobs implements Handlers {
     if (job.state() === 'runs') {
       if (command.because !== 'node-failed') await this.askToStop(job, command.graceMs)
       job.kill()
-      if (!(await within(promptMaxMs, () => job.state() !== 'runs'))) throw new Error('it cannot be ended')
+      if (!(await this.within(promptMaxMs, () => job.state() !== 'runs'))) throw new Error('it cannot be ended')
     }
     await this.look(job)
     this.forget(job)
@@ -101,8 +107,8 @@ export class Jobs implements Handlers {
   private async askToStop(job: JobAttempt, graceMs: number): Promise<void> {
     const waitedMs = Math.max(0, Date.now() - job.stopAskedAt(Date.now()))
     const until = () => job.state() !== 'runs'
-    if (!(await within(promptMaxMs, () => job.signal('SIGTERM') || until()))) return
-    await within(Math.max(0, graceMs - waitedMs), until)
+    if (!(await this.within(promptMaxMs, () => job.signal('SIGTERM') || until()))) return
+    await this.within(Math.max(0, graceMs - waitedMs), until)
   }
 
   private async asked(
@@ -120,10 +126,21 @@ export class Jobs implements Handlers {
       job.log.read()
       return job.log.times(answer) > before
     }
-    await within(waitMaxMs, () => answered() || job.state() !== 'runs')
+    await this.within(waitMaxMs, () => answered() || job.state() !== 'runs')
     await this.look(job)
     if (answered()) return done
     return failed(job.state() === 'runs' ? `its job did not answer in ${waitMaxMs} ms` : 'its job has ended')
+  }
+
+  /** Whether it comes to be so within that time. @throws when nobody waits for it any more */
+  private async within(ms: number, holds: () => boolean): Promise<boolean> {
+    const end = Date.now() + ms
+    while (!holds()) {
+      if (this.closed) throw new Error('the adapter is stopping')
+      if (Date.now() > end) return false
+      await pause(lookEveryMs)
+    }
+    return true
   }
 
   private find(attempt: Attempt): JobAttempt | null {
@@ -153,16 +170,6 @@ export class Jobs implements Handlers {
     this.forget(job)
     return failed(reason)
   }
-}
-
-/** Whether it comes to be so within that time. */
-const within = async (ms: number, holds: () => boolean): Promise<boolean> => {
-  const end = Date.now() + ms
-  while (!holds()) {
-    if (Date.now() > end) return false
-    await pause(lookEveryMs)
-  }
-  return true
 }
 
 /** Of ours only what a program needs to run: the URL of the bus may hold a password. */

@@ -39,6 +39,7 @@ export const startReference = async (options: ReferenceOptions): Promise<E.Eithe
     stop: async () => {
       await watch.stop()
       await adapter.stop()
+      jobs.close()
     },
   })
 }

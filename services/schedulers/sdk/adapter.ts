@@ -55,10 +55,19 @@ export class Adapter {
   /** Ended meanwhile: whether by themselves is known when the handler has ended. */
   private readonly endedMeanwhile = new Map<string, Ended>()
   private readonly progressAt = new Map<string, EpochMs>()
+  private giveUp: () => void = () => undefined
+  /** Rejects when what is in hand is not waited for any longer. */
+  private readonly givenUp: Promise<never>
 
   constructor(parts: AdapterParts) {
     const { book, cell, name: adapter, sink, source, troubled } = parts
     this.parts = parts
+    this.givenUp = new Promise((_, reject) => {
+      this.giveUp = () => {
+        reject(new Error('the adapter is stopping'))
+      }
+    })
+    this.givenUp.catch(() => undefined)
     this.outbox = new FactOutbox({ book, sink, cell, adapter, troubled })
     const concluded: ConcludedCommands = {
       find: (key) => book.find(key),
@@ -122,6 +131,8 @@ export class Adapter {
     const until = Date.now() + waitMs
     await this.delivery.stop()
     while (this.inHand.size > 0 && Date.now() < until) await pause(lookEveryMs)
+    this.giveUp()
+    while (this.inHand.size > 0) await pause(lookEveryMs)
     await this.outbox.stop(Math.max(0, until - Date.now()))
     await this.parts.book.close()
     await this.parts.close()
@@ -138,7 +149,7 @@ export class Adapter {
       return refused('it was asked to stop before this came')
     this.inHand.add(attemptName(command))
     try {
-      const handled = await handlerOf(handlers, command.verb)(command)
+      const handled = await Promise.race([handlerOf(handlers, command.verb)(command), this.givenUp])
       // What was seen of an attempt until it stopped is told before its stop: afterwards nobody wants to hear it.
       await this.outbox.settled(settleMaxMs)
       return handled

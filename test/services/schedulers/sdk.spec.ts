@@ -268,6 +268,21 @@ it('should let what is in hand end when it is stopped, and take no more', async 
   expect(says()).toContain('start failed')
 })
 
+it('should leave to its next life what does not end while it is stopped', async () => {
+  const stuck = { is: true }
+  const { handled, live, send, says } = scene({
+    start: () => (stuck.is ? new Promise(() => undefined) : Promise.resolve(done)),
+  })
+  const adapter = await live()
+  await send(asked('start'))
+  await until(() => handled.length === 1)
+  await adapter.stop(50)
+  stuck.is = false
+  await live()
+  await until(() => says().length === 1)
+  expect(says()).toEqual(['start done'])
+})
+
 await describeOnNats('packaged', 'an adapter on a server', (start) => {
   it('should tell of a command past its deadline that it expired, of bad ones why, and act once beyond the window', async () => {
     const { launch } = await start()
