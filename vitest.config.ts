@@ -8,7 +8,7 @@ const binary = [
   'test/infra/clickhouse/**/*.spec.ts',
   'test/contract/views.spec.ts',
   'test/integration/views-*.spec.ts',
-  'test/integration/reference-adapter.spec.ts',
+  'test/integration/{reference-adapter,adapter-killed}.spec.ts',
   'test/integration/{ingest-crash,bad-input,bad-environment,bad-facts,up-crash,up-digest}.spec.ts',
 ]
 

@@ -48,12 +48,17 @@ export const cellOverNats = async (url: string, adapter: string, folder: string)
   })
   const events = async (): Promise<ReadonlyArray<CellEvent>> =>
     (await right(log.readStream(cellName, 0, 10_000))).map(({ message }) => message as unknown as CellEvent)
+  const runs = () => [...owner.cell.workloads.values()].flatMap(({ run }) => run ?? [])
   let orders = 0
   const order = (input: CellInput) => record({ id: `order/${orders++}`, ...input })
   return {
     link,
     events,
     nodes: () => owner.cell.fleet.nodes.length,
+    openCommands: () => dispatch.open.size,
+    running: () => runs().length,
+    /** Of those that run, as many as their adapter has not said to. */
+    unconfirmed: () => runs().filter((run) => !run.confirmed).length,
     /** `start done`, `evict done`, `ended succeeded` ... of one workload, in the order in which the cell took them. */
     story: async (workload: string): Promise<ReadonlyArray<string>> =>
       (await events()).flatMap((event) => {
