@@ -47,8 +47,8 @@ await describeOnNats('packaged', 'the reference adapter, jobs as processes', (st
       for (const pid of jobProcesses(data)) process.kill(pid, 'SIGKILL')
       return Promise.resolve()
     })
-    const adapter = async (environment = {}) => {
-      const words = ['--nats', url, '--fleet', fleet, '--jobs', programs, '--data', data]
+    const adapter = async (environment = {}, ...more: ReadonlyArray<string>) => {
+      const words = ['--nats', url, '--fleet', fleet, '--jobs', programs, '--data', data, ...more]
       const started = await startAdapterProcess(words, environment)
       closing.push(() => started.end('SIGKILL'))
       await until(() => cell.nodes() === Number(fleet[0]))
@@ -65,7 +65,9 @@ await describeOnNats('packaged', 'the reference adapter, jobs as processes', (st
 
   it('should run a job to its end, and tell what it says of itself meanwhile', async () => {
     const { adapter, cell, data } = await scene()
-    await adapter()
+    const { said } = await adapter({}, '-o', 'json')
+    const about = { adapter: 'reference', cell: 'cell-default', nodes: 1, devices: 4, running: 0 }
+    expect(JSON.parse(said())).toMatchObject(about)
     await cell.submit('checkpointing', 2, lasting(300))
     await until(async () => (await cell.story('checkpointing')).length === 2)
     expect(await cell.story('checkpointing')).toEqual(['start done', 'ended succeeded'])

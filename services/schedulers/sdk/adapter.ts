@@ -29,6 +29,8 @@ export interface AdapterParts {
   readonly close: () => Promise<void>
 }
 
+type Concluded = Extract<SourcedFact, { readonly type: 'CommandConcluded' }>
+
 interface Ended {
   readonly attempt: Attempt
   readonly outcome: 'succeeded' | 'failed'
@@ -54,7 +56,7 @@ export class Adapter {
   private readonly inHand = new Set<string>()
   /** Ended meanwhile: whether by themselves is known when the handler has ended. */
   private readonly endedMeanwhile = new Map<string, Ended>()
-  private readonly progressAt = new Map<string, EpochMs>()
+  private readonly progressAt = new Map<string, { readonly of: string; readonly at: EpochMs }>()
   private giveUp: () => void = () => undefined
   /** Rejects when what is in hand is not waited for any longer. */
   private readonly givenUp: Promise<never>
@@ -72,8 +74,7 @@ export class Adapter {
     const concluded: ConcludedCommands = {
       find: (key) => book.find(key),
       keep: async (key, told) => {
-        await book.keep(key, told)
-        if (told.type === 'CommandConcluded') await this.release(told.data)
+        if (told.type === 'CommandConcluded') await this.conclude(key, told)
       },
     }
     this.delivery = source(concluded).subscribe(cell, adapter, (command) => this.handle(command))
@@ -103,8 +104,9 @@ export class Adapter {
   async progressed(attempt: Attempt, at = this.now): Promise<void> {
     const name = attemptName(attempt)
     const run = this.running.get(name)
-    if (run === undefined || at - (this.progressAt.get(run.startedBy) ?? 0) < progressEveryMs) return
-    this.progressAt.set(run.startedBy, at)
+    const last = this.progressAt.get(name)
+    if (run === undefined || (last?.of === run.startedBy && at - last.at < progressEveryMs)) return
+    this.progressAt.set(name, { of: run.startedBy, at })
     await this.tell([
       { id: `${run.startedBy}/progress/${at}`, type: 'ProgressObserved', at, data: { ...identity(attempt) } },
     ])
@@ -159,6 +161,18 @@ export class Adapter {
     }
   }
 
+  private async conclude(key: string, told: Concluded): Promise<void> {
+    try {
+      await this.parts.book.keep(key, told)
+    } catch (cause) {
+      // It comes again, and an end that was seen meanwhile is seen again.
+      this.endedMeanwhile.delete(attemptName(told.data))
+      this.inHand.delete(attemptName(told.data))
+      throw cause
+    }
+    await this.release(told.data)
+  }
+
   /** A handler has ended, and what it led to is kept. */
   private async release(attempt: Attempt): Promise<void> {
     const name = attemptName(attempt)
@@ -166,12 +180,13 @@ export class Adapter {
     this.inHand.delete(name)
     this.endedMeanwhile.delete(name)
     if (ended !== undefined) await this.tellEnd(ended)
+    if (!this.running.has(name)) this.progressAt.delete(name)
   }
 
   private async tellEnd({ attempt, outcome, at }: Ended): Promise<void> {
     const run = this.running.get(attemptName(attempt))
     if (run === undefined) return
-    this.progressAt.delete(run.startedBy)
+    this.progressAt.delete(attemptName(attempt))
     const data = { attempt: attempt.attempt, outcome, workload: attempt.workload }
     await this.tell([{ id: `${run.startedBy}/ended`, type: 'AttemptEnded', at, data }])
   }

@@ -57,10 +57,12 @@ const scene = (given: Partial<Handlers> = {}) => {
       return handle(command)
     }
   const troubles: string[] = []
+  const books: AdapterBook[] = []
   const live = async (): Promise<Adapter> => {
+    const book = await right(() => AdapterBook.open(place))
+    books.push(book)
     const adapter = new Adapter({
-      ...{ cell: 'cell-a', name: 'slurm', clock: systemClock, sink },
-      book: await right(() => AdapterBook.open(place)),
+      ...{ book, cell: 'cell-a', name: 'slurm', clock: systemClock, sink },
       source: (concluded) => bus.source(concluded),
       handlers: { ...handlers, start: noting(handlers.start), stop: noting(handlers.stop) },
       troubled: (reason) => troubles.push(reason),
@@ -70,7 +72,7 @@ const scene = (given: Partial<Handlers> = {}) => {
     return adapter
   }
   return {
-    ...{ bus, place, told, handled, live, line, troubles },
+    ...{ books, bus, place, told, handled, live, line, troubles },
     send: (command: Command) => right(bus.sink('slurm').send(command)),
     says: () =>
       told.map(({ type, data }) =>
@@ -266,6 +268,27 @@ it('should let what is in hand end when it is stopped, and take no more', async 
   await until(() => says().length > 0)
   // What was answered while nothing more could be told is answered in the next life.
   expect(says()).toContain('start failed')
+})
+
+it('should do again what it could not write down, and tell what is seen of it then', async () => {
+  const adapters: Adapter[] = []
+  const { books, handled, live, send, says } = scene({
+    start: async () => {
+      await adapters[0]!.ended(attempt, 'succeeded')
+      return done
+    },
+  })
+  adapters.push(await live())
+  const [book] = books
+  const keep = book!.keep.bind(book)
+  book!.keep = () => {
+    book!.keep = keep
+    return Promise.reject(new Error('the disk is full'))
+  }
+  await send(asked('start'))
+  await until(() => says().length === 2)
+  expect(handled).toEqual(['sweep-7/1/start', 'sweep-7/1/start'])
+  expect(says().toSorted()).toEqual(['start done', 'succeeded'])
 })
 
 it('should leave to its next life what does not end while it is stopped', async () => {
