@@ -8,8 +8,8 @@ const jobs = 'docs/examples/jobs'
 describe('adapter', () => {
   it.each([
     [['--jobs', jobs], '--nats: is missing; name a server: nats://127.0.0.1:4222'],
-    [['--jobs', jobs, '--nats', 'nats://u:secret@h'], '--nats: everybody on this machine reads a password in a flag'],
-    [['--jobs', jobs, '--nats', 'amqp://h'], '--nats: it is not of the form nats://'],
+    [['--jobs', jobs, '--nats', 'nats://u:secret@h'], 'everybody on this machine reads a password in a flag'],
+    [['--jobs', jobs, '--nats', 'amqp://h'], 'it is not of the form nats://'],
     [['--jobs', 'nowhere', '--nats', 'nats://h'], '--jobs: nowhere is no folder'],
     [['--jobs', jobs, '--nats', 'nats://h', '--fleet', '4'], '--fleet: "4" is no fleet'],
     [['--jobs', jobs, '--nats', 'nats://h', '--fleet', '0x8'], '--fleet: "0x8" is no fleet'],
