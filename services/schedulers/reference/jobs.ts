@@ -24,6 +24,8 @@ export interface JobsOptions {
 const lookEveryMs = 20
 /** A shell that has been started names itself within that time, and what was killed is gone. */
 const promptMaxMs = 5_000
+/** What a job can do it says when it comes up. */
+const sayMaxMs = 2_000
 
 /** Jobs that run as processes here, on a fleet that is pretended: what the commands ask, done to them. */
 export class Jobs implements Handlers {
@@ -117,15 +119,16 @@ export class Jobs implements Handlers {
   ): Promise<CommandHandled> {
     const job = this.find(command)
     if (job?.state() !== 'runs') return refused('it does not run')
-    job.log.read()
-    if (job.log.times(can) === 0) return refused(`its job does not ${what}`)
-    const before = job.log.times(answer)
+    const times = (saying: Saying) => {
+      job.log.read()
+      return job.log.times(saying)
+    }
+    // It may be just coming up.
+    if (!(await this.within(sayMaxMs, () => times(can) > 0))) return refused(`its job does not ${what}`)
+    const before = times(answer)
     job.signal(signal)
     const waitMaxMs = command.deadlineAt - command.issuedAt
-    const answered = () => {
-      job.log.read()
-      return job.log.times(answer) > before
-    }
+    const answered = () => times(answer) > before
     await this.within(waitMaxMs, () => answered() || job.state() !== 'runs')
     await this.look(job)
     if (answered()) return done
