@@ -8,6 +8,8 @@ export interface Contenders {
   readonly workloads: ReadonlySet<Workload>
   /** Others stand behind these that were left out: once one of them starts, the copy says nothing of the cell any more. */
   readonly rims: ReadonlySet<string>
+  /** How many lines there are, each of which every pass looks at. */
+  readonly lines: number
 }
 
 /** Fewer of each line where there are many lines. */
@@ -35,7 +37,7 @@ export const contendersOf = (cell: Cell, own: Workload, perLineMax: number): Con
   for (const line of lines) add(firstOfLine(line, perLine + 2), perLine)
   for (const queue of cell.queues)
     if (cell.books === null && queue.ordering !== 'greedy') add(firstOfQueue(queue, perLineMax + 2), perLineMax)
-  return { workloads, rims }
+  return { workloads, rims, lines: lines.length }
 }
 
 /** At least so many, without looking at each: what runs, and one of each line. */

@@ -68,6 +68,13 @@ class Hints {
     return (this.made = copy.starts() === null ? copy : null)
   }
 
+  /** Of what need not be tried. */
+  private get isTooMuch(): boolean {
+    const isTooMuch = !this.whatIf.affordsMore
+    this.isCut ||= isTooMuch
+    return isTooMuch
+  }
+
   /** Whatever came free, or was allowed, would be theirs first. Only for the sake of a kept place are some passed over. */
   private get waitsForOthersOfItsLine(): boolean {
     return this.workload.hold?.code !== 'WouldDelayReservation' && this.whatIf.isOutnumbered
@@ -146,6 +153,7 @@ class Hints {
   /** Where one asks for one thing after another. */
   private tried(change: HintedChange): ReadonlyArray<LeasePart> | null {
     const { cell, trial, workload } = this
+    if (trial?.isAsItWas === false && this.isTooMuch) return null
     return trial?.tell(...inputsOf(cell, workload, change)) === true ? trial.starts() : null
   }
 
@@ -165,6 +173,7 @@ class Hints {
     if (this.trial === null) return null
     const copy = this.whatIf.copy()
     for (const [before, change] of firstFew(changesIn(copy.cell), most).entries()) {
+      if (before > 0 && this.isTooMuch) return null
       const isTold = copy.tell(...inputsOf(this.cell, this.workload, change))
       if (before === 0) {
         const lease = isTold ? copy.starts() : null
@@ -172,10 +181,6 @@ class Hints {
         continue
       }
       if (isTold && !copy.seemsToStart()) continue
-      if (!this.whatIf.affordsMore) {
-        this.isCut = true
-        return null
-      }
       const hint = this.first(change)
       if (hint !== null) return hint
     }

@@ -13,20 +13,22 @@ export interface Effort {
   readonly perLineMax: number
   /** Where more than this run, and are first of their kind, nothing is copied: one copy alone would take seconds. */
   readonly contendersMax: number
-  /** In all copies together, but for those that have to be made: about a second. */
-  readonly copiedMax: number
+  /** Workloads copied, and lines looked at, in all, but for what has to be tried: this many take about a second. */
+  readonly workMax: number
 }
-export const usualEffort: Effort = { contendersMax: 100_000, copiedMax: 100_000, perLineMax: 8 }
+export const usualEffort: Effort = { contendersMax: 100_000, perLineMax: 8, workMax: 150_000 }
+
+/** To look at a line in a pass takes as long as to copy so many workloads. */
+const copiedPerLine = 3
 
 /** Copies of a cell on which the planner decides what would come of a change for one workload that waits. */
 export class WhatIf {
   private readonly cell: Cell
   private readonly workload: Workload
   private readonly effort: Effort
-  private copies = 0
+  private readonly trials: Trial[] = []
   private contenders: Contenders | null = null
   private snapshot: CellSnapshot | null = null
-  private last: Trial | null = null
 
   constructor(cell: Cell, workload: Workload, effort = usualEffort) {
     this.cell = cell
@@ -39,9 +41,13 @@ export class WhatIf {
     return leastContenders(this.cell) > this.effort.contendersMax
   }
 
-  /** Whether another copy may be made that need not be. */
+  /** Whether something more may be tried that need not be. */
   get affordsMore(): boolean {
-    return (this.copies + 1) * (this.contenders?.workloads.size ?? 0) <= this.effort.copiedMax
+    const { contenders, trials } = this
+    if (contenders === null) return true
+    const passes = trials.reduce((sum, trial) => sum + trial.passes, 0)
+    const { lines, workloads } = contenders
+    return trials.length * workloads.size + passes * lines * copiedPerLine < this.effort.workMax
   }
 
   /** So many of its line stand before it that it starts behind one of whom copies know nobody, or not at all. */
@@ -51,12 +57,13 @@ export class WhatIf {
 
   /** The cell as it is: the last copy, as long as it has been told nothing. */
   copy(): Trial {
-    if (this.last?.isAsItWas === true) return this.last
+    const last = this.trials.at(-1)
+    if (last?.isAsItWas === true) return last
     const { workloads, rims } = (this.contenders ??= contendersOf(this.cell, this.workload, this.effort.perLineMax))
-    this.copies++
     this.snapshot ??= takeSnapshot(this.cell, workloads)
-    this.last = new Trial(fromSnapshot(this.snapshot), this.workload.id, rims)
-    return this.last
+    const trial = new Trial(fromSnapshot(this.snapshot), this.workload.id, rims)
+    this.trials.push(trial)
+    return trial
   }
 
   /** Where it starts at once when this has happened; null: it does not, or nobody knows. */
@@ -70,6 +77,7 @@ export class WhatIf {
 export class Trial {
   readonly cell: Cell
   isAsItWas = true
+  passes = 0
   private readonly id: string
   private readonly rims: ReadonlySet<string>
 
@@ -105,6 +113,7 @@ export class Trial {
   }
 
   private admitted(): ReadonlyArray<WorkloadAdmitted['data']> {
+    this.passes++
     const decided = decide({ type: 'Ticked', at: this.cell.now, data: {} }, this.cell)
     return E.isLeft(decided)
       ? []

@@ -21,7 +21,7 @@ const ways: { readonly [way: string]: (cell: Cell, workload: Workload) => WhatIf
   'by copies': (cell, workload) => new WhatIf(cell, workload),
   'by copies of the first of each line': (cell, workload) =>
     new WhatIf(cell, workload, { ...usualEffort, perLineMax: 1 }),
-  'by as few copies as can be': (cell, workload) => new WhatIf(cell, workload, { ...usualEffort, copiedMax: 0 }),
+  'by as few copies as can be': (cell, workload) => new WhatIf(cell, workload, { ...usualEffort, workMax: 0 }),
 }
 
 const jobs = fc.array(drawn, { minLength: 6, maxLength: 18 })
@@ -84,7 +84,7 @@ it('should say that something was left out where trying it was too much work, an
   const helpWith = (effort: Partial<Effort>) =>
     waiting.map((workload) => hintsOf(cell, workload, new WhatIf(cell, workload, { ...usualEffort, ...effort })))
   expect(helpWith({}).map(({ isCut }) => isCut)).not.toContain(true)
-  expect(helpWith({ copiedMax: 0 }).map(({ isCut }) => isCut)).toContain(true)
+  expect(helpWith({ workMax: 0 }).map(({ isCut }) => isCut)).toContain(true)
   expect(helpWith({ contendersMax: 2 })).toEqual(waiting.map(() => ({ hints: [], isCut: true })))
 })
 
