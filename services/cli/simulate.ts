@@ -15,6 +15,7 @@ import {
 } from '../../domain/policy/allocation-policy.ts'
 import type { EventLog } from '../../domain/ports/event-log.ts'
 import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
+import { decodeScenario } from '../../domain/simulation/scenario.codec.ts'
 import { loadTo, mixOf } from '../../domain/simulation/load.ts'
 import { wholeGpu, type DurationMs } from '../../domain/kernel/units.ts'
 import { declaring, type TraceJob, type UsualTerms } from '../../domain/simulation/trace-job.ts'
@@ -65,9 +66,12 @@ interface SimulateFlags extends TraceFlags {
 
 /** Registers `simulate`. */
 export const registerSimulate: Register = (program, context) => {
-  addTraceFlags(program.command('simulate').argument('<file>', 'a trace of jobs'))
+  addTraceFlags(program.command('simulate').argument('<file>', 'a trace of jobs, or a scenario (.yaml)'))
     .description('run a trace through the decisions and the log, in compressed time')
-    .option('--nodes <n>', 'fleet: so many equal nodes, without limits of CPU, memory or model')
+    .option(
+      '--nodes <n>',
+      'fleet: so many equal nodes, without limits of CPU, memory or model (default: that of the scenario)',
+    )
     .option('--gpus-per-node <m>', 'devices of each of them (default: 8)')
     .option('--node-list <file>', 'fleet: CSV with sn, cpu_milli, memory_mib, gpu, model')
     .option('--ordering <ordering>', `${orderings.join(', ')} (default: the policy's, else the configuration's)`)
@@ -116,22 +120,33 @@ const scenariosFrom = async (
   const placement = oneOf('--placement', flags.placement, strategies, faults)
   const fill = flags.staticFill === true
   const usual = usualTerms(flags, faults)
-  if ((flags.nodes === undefined) === (flags.nodeList === undefined)) {
-    const reason = flags.nodes === undefined ? 'no fleet is given' : 'two fleets are given'
+  const isScenario = flags.format === undefined && /\.ya?ml$/.test(file)
+  const given = [flags.nodes, flags.nodeList].filter((each) => each !== undefined).length
+  if (given === 2 || (given === 0 && !isScenario)) {
+    const reason = given === 0 ? 'no fleet is given' : 'two fleets are given'
     faults.push({ path: '--nodes', reason, mend: 'give either --nodes N or --node-list FILE' })
   }
-  if (flags.gpusPerNode !== undefined && flags.nodeList !== undefined)
-    faults.push({ path: '--gpus-per-node', reason: 'the list says how many', mend: 'leave it out, or use --nodes' })
+  if (flags.gpusPerNode !== undefined && flags.nodes === undefined && (flags.nodeList !== undefined || isScenario)) {
+    const reason = `the ${flags.nodeList === undefined ? 'scenario' : 'list'} says how many`
+    faults.push({ path: '--gpus-per-node', reason, mend: 'leave it out, or use --nodes' })
+  }
   if (flags.loadTo !== undefined && !fill)
     faults.push({ path: '--load-to', reason: 'needs a fill', mend: 'add --static-fill' })
   if (flags.policy.length > 1 && session.origins.data === '--data')
     faults.push({ path: '--data', reason: 'keeps the log of one run', mend: 'leave it out, or give one --policy' })
-  const trace = await traceFrom(file, flags, faults)
+  const trace = isScenario
+    ? await statedFrom(file, flags, faults)
+    : { ...(await traceFrom(file, flags, faults)), nodes: [] }
   const wanted = flags.gpuJobsOnly === true ? trace.jobs.filter(({ request }) => request.devices > 0) : trace.jobs
   const jobs = usual === null ? wanted.map(stated) : wanted.map((job) => declaring(job, usual))
   if (!fill && jobs.some((job) => job.submitAt === null || job.runMs === null))
     refuseFlags([{ path: file, reason: 'has no times', mend: 'add --static-fill, or give a trace with times' }])
-  const nodes = flags.nodeList === undefined ? equalNodes(count!, each) : await nodesFrom(flags.nodeList)
+  const nodes =
+    flags.nodeList !== undefined
+      ? await nodesFrom(flags.nodeList)
+      : count !== undefined
+        ? equalNodes(count, each)
+        : trace.nodes
   const installed = nodes.reduce((sum, { devices }) => sum + devices * wholeGpu, 0)
   const files = flags.policy.length === 0 ? [undefined] : flags.policy
   const policies: AllocationPolicy[] = []
@@ -140,6 +155,22 @@ const scenariosFrom = async (
   const programsOf = policies.find(({ budgets }) => budgets !== undefined)
   const loaded = load === undefined ? jobs : loadTo(jobs, load * installed, seed ?? 0)
   return policies.map((policy) => ({ jobs: loaded, nodes, policy, fill, ...(programsOf && { programsOf }) }))
+}
+
+/** Jobs, and the fleet unless flags state another. */
+interface Stated {
+  readonly jobs: ReadonlyArray<TraceJob>
+  readonly nodes: ReadonlyArray<NodeRegistered['data']>
+}
+
+const statedFrom = async (file: string, { map, timeUnit }: SimulateFlags, faults: Fault[]): Promise<Stated> => {
+  for (const [flag, value] of Object.entries({ '--map': map, '--time-unit': timeUnit }))
+    if (value !== undefined)
+      faults.push({ path: flag, reason: 'says what columns mean, and a scenario has none', mend: 'leave it out' })
+  refuseFlags(faults)
+  const read = await readDocumentFile(file, decodeScenario)()
+  if (E.isRight(read)) return read.right
+  throw fileFailed(read.left)
 }
 
 /** What is said of jobs of which the trace does not say; null: nothing is. */

@@ -260,7 +260,7 @@ describe('what is told of the past, and of what is gone', () => {
       expect(await ask(...words)).toMatchObject({ code: 1, stderr: saying('wide refused') })
   })
 
-  it('should mend by what was meant, and where no levels are compared by the order that there is', async () => {
+  it('should mend by what was meant, and say the order of the queue where no levels are compared', async () => {
     const { ask, submit } = await system(tree)
     await submit('stray', 1, 'defalt')
     expect(await ask('prio', 'stray')).toMatchObject({
@@ -270,9 +270,11 @@ describe('what is told of the past, and of what is gone', () => {
     const queues = await system(plain)
     await queues.submit('first', 8)
     await queues.submit('second', 8)
+    await queues.submit('third', 8)
     await queues.tick(Date.now() + 1_000)
-    const asked = await queues.ask('prio', 'second')
-    expect(asked).toMatchObject({ code: 3, stderr: saying('`leasehold queue --position second` lists who goes') })
+    const asked = await queues.ask('prio', 'third')
+    expect(asked).toMatchObject({ code: 0, stdout: saying('queue default: the older first, whatever the class') })
+    expect(asked).toMatchObject({ stdout: saying('position 2, behind second') })
     expect((await queues.ask('queue', '--position', 'second')).code).toBe(0)
   })
 })
