@@ -1,38 +1,36 @@
-import { join } from 'node:path'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
 import { either as E, taskEither as TE } from 'fp-ts'
 import type { Fault } from '../domain/kernel/fault.ts'
-import type { EpochMs } from '../domain/kernel/units.ts'
-import { OpenCommands } from '../domain/planner/open-commands.ts'
 import { defaultPolicy } from '../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../domain/policy/allocation-policy.ts'
-import type { CommandSink, SinkDown } from '../domain/ports/command-sink.ts'
-import type { EventLog, LogUnavailable } from '../domain/ports/event-log.ts'
+import type { SinkDown } from '../domain/ports/command-sink.ts'
+import type { LogUnavailable } from '../domain/ports/event-log.ts'
 import type { ViewsPlace } from '../infra/clickhouse/views.ts'
 import { systemClock } from '../infra/host/clock.ts'
 import { claimFolder, type FolderRefused } from '../infra/host/folder-owner.ts'
 import type { EventStorePlace } from '../infra/eventstore/place.ts'
+import type { KafkaPlace } from '../infra/kafka/place.ts'
+import type { NatsPlace } from '../infra/nats/place.ts'
 import { openLog } from '../infra/host/open-log.ts'
 import { policyHash } from '../infra/host/policy-hash.ts'
 import { within } from '../infra/host/within.ts'
-import { snapshotStore } from '../infra/host/snapshot-store.ts'
 import type { SystemStatus } from './api/desk.ts'
 import { withGranted } from './api/exception-grant.ts'
-import { openDesk, type DeskParts, type LocalDesk } from './api/local-desk.ts'
+import { openDesk, type LocalDesk } from './api/local-desk.ts'
 import { Metrics } from './api/metrics.ts'
 import { startServer } from './api/server.ts'
-import { asUnavailable, CellOwner, type Owning } from './decide/cell-owner.ts'
+import { AttachedKafka } from './system/attached-kafka.ts'
+import { AttachedNats, type AttachingNats } from './system/attached-nats.ts'
+import { openSink, startDispatch } from './system/attached-sink.ts'
+import { asUnavailable, type CellOwner } from './decide/cell-owner.ts'
 import { foldCell } from './decide/fold.ts'
 import { policyActivated } from './decide/policy-activated.ts'
-import { Dispatch } from './dispatch/dispatch.ts'
-import { DeadLetters } from './ingest/dead-letters.ts'
-import { FactIntake } from './ingest/fact-intake.ts'
-import { AttachedViews, caughtUpViews, noViews } from './project/attached-views.ts'
-import { rebuild } from './project/rebuild.ts'
-import { EmbeddedAdapter } from './schedulers/embedded/adapter.ts'
+import type { Dispatch } from './dispatch/dispatch.ts'
+import { AttachedViews, noViews } from './project/attached-views.ts'
 import { pretendedNodes } from './schedulers/embedded/nodes.ts'
-import { Journal } from './schedulers/embedded/journal.ts'
 import type { Pretended } from './schedulers/embedded/script.ts'
-import { askedCommands } from './schedulers/http/asked-commands.ts'
+import { calendarFrom, openWayIn, snapshotsIn } from './system/way-in.ts'
 
 export interface SystemOptions {
   /** Data folder: of the log, the snapshots, the views and the embedded adapter's journal. */
@@ -49,8 +47,14 @@ export interface SystemOptions {
   readonly hosts: ReadonlyArray<string>
   /** `events`: time comes from the facts, and nothing happens without one. */
   readonly clock: 'wall' | 'events'
-  /** `http`: adapters of somebody else ask for their commands. Null: none, and no command ever expires. */
-  readonly adapter: Pretended | 'http' | null
+  /** `http`: adapters of somebody else ask for their commands; `nats`: it is sent them. Null: none, and no command ever expires. */
+  readonly adapter: Pretended | 'http' | { readonly nats: string } | null
+  /** Carries commands, outcomes and questions, and keeps the cell's lease; absent or null: none does. */
+  readonly nats?: NatsPlace | null
+  /** Brings facts and takes decisions; absent or null: none does. */
+  readonly kafka?: KafkaPlace | null
+  /** While somebody else holds the cell's lease it is waited for, until the signal says to give up. */
+  readonly lease?: Pick<AttachingNats, 'waiting' | 'lost' | 'signal'>
   /** Null: none; a folder is that of an embedded chDB. */
   readonly views: ViewsPlace | null
   /** Comes into force at the start where another one is; null: what is, else the default. */
@@ -74,8 +78,6 @@ export const viewsFolder = (folder: string): string => join(folder, 'views')
 export const stopMaxMs = 10_000
 const serverStopMaxMs = 4_000
 const viewsWaitMaxMs = 20_000
-/** A log whose time is before this counts from the start of a trace. */
-const calendarFrom = Date.UTC(2000, 0, 1)
 
 /** The whole system in one process. Nothing is left running on `Left`. */
 export const startSystem = async (options: SystemOptions): Promise<E.Either<StartFault, System>> => {
@@ -93,12 +95,25 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   if (E.isLeft(claim)) return claim
   closers.push(claim.right.release)
 
+  const attachedNats = await attachNats(options)
+  if (E.isLeft(attachedNats)) return fail(attachedNats.left)
+  const nats = attachedNats.right
+  if (nats !== null) closers.push(() => nats.close())
+
   const logPlace = options.logServer ?? folder
   const opened = await openLog(logPlace)()
   if (E.isLeft(opened)) return fail(opened.left)
   const { log } = opened.right
   closers.push(log.close)
-  const state: Running = { owner: null, dispatch: null, sinkDown: null, stopping: false, address: '' }
+  const state: Running = {
+    owner: null,
+    dispatch: null,
+    kafka: null,
+    nats,
+    sinkDown: null,
+    stopping: false,
+    address: '',
+  }
 
   const metrics = new Metrics()
   const wayIn = await openWayIn(log, folder, cell, options.clock, metrics)
@@ -120,13 +135,31 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   if (views !== null) closers.push(() => views.stop())
 
   if (options.adapter !== null) {
-    const sink = await openSink(owner, options.adapter, folder)
+    const sink = await openSink(owner, options.adapter, folder, nats)
     if (E.isLeft(sink)) return fail(sink.left)
     closers.push(() => sink.right.close())
-    const dispatch = await startDispatch(log, owner, sink.right, options, (down) => (state.sinkDown = down))
+    const sinkDown = (down: SinkDown | null) => (state.sinkDown = down)
+    const dispatch = await startDispatch({
+      log,
+      owner,
+      stream: cell,
+      sink: sink.right,
+      snapshots: snapshotsIn(folder),
+      sinkDown,
+    })
     if (E.isLeft(dispatch)) return fail(dispatch.left)
     state.dispatch = dispatch.right
     closers.push(() => dispatch.right.close())
+  }
+  if (options.kafka != null) {
+    const kafka = await AttachedKafka.open({ place: options.kafka, cell, folder, log, intake })
+    if (E.isLeft(kafka)) return fail({ ...kafka.left, type: 'NotStarted' })
+    state.kafka = kafka.right
+    closers.push(() => kafka.right.stop())
+  }
+  if (nats !== null) {
+    nats.takeOutcomes(intake)
+    closers.push(() => nats.stopTaking())
   }
 
   const degraded = () => degradedBy(state, views)
@@ -142,7 +175,7 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
       pid: process.pid,
       address: state.address,
       startedAt,
-      adapter: options.adapter === null || options.adapter === 'http' ? options.adapter : 'embedded',
+      adapter: adapterName(options.adapter),
       clock: options.clock,
       openCommands: state.dispatch?.open.size ?? 0,
     }),
@@ -152,6 +185,7 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   })
   if (E.isLeft(desk)) return fail(desk.left)
   closers.push(() => desk.right.close())
+  nats?.answer(desk.right)
   if (views !== null) await within(viewsWaitMaxMs, views.tried)
 
   try {
@@ -180,59 +214,40 @@ export const startSystem = async (options: SystemOptions): Promise<E.Either<Star
   })
 }
 
+/** Resolves when the lease of the cell is held. */
+const attachNats = async ({
+  cell,
+  folder,
+  lease,
+  nats,
+}: SystemOptions): Promise<E.Either<StartFault, AttachedNats | null>> => {
+  if (nats == null) return E.right(null)
+  const { lost, signal, waiting } = lease ?? unattended
+  const holder = `${hostname()}:${resolve(folder)}`
+  const attached = await AttachedNats.open({ place: nats, cell, holder, lost, signal, waiting })
+  if (E.isLeft(attached)) return E.left({ ...attached.left, type: 'NotStarted' })
+  return attached.right === null
+    ? E.left({ type: 'NotStarted', reason: 'it was stopped while it waited for the cell', mend: 'start it again' })
+    : attached
+}
+
+/** Nobody is told, and it waits for ever. */
+const unattended = { waiting: () => undefined, lost: () => undefined, signal: new AbortController().signal }
+
+const adapterName = (adapter: SystemOptions['adapter']): string | null => {
+  if (adapter === null || adapter === 'http') return adapter
+  return 'nats' in adapter ? `nats: ${adapter.nats}` : 'embedded'
+}
+
 /** What comes and goes while the system runs. */
 interface Running {
   owner: CellOwner | null
+  readonly nats: AttachedNats | null
+  kafka: AttachedKafka | null
   dispatch: Dispatch | null
   sinkDown: SinkDown | null
   stopping: boolean
   address: string
-}
-
-interface WayIn {
-  readonly owner: CellOwner
-  readonly intake: FactIntake
-}
-
-const snapshotsIn = (folder: string) => snapshotStore(join(folder, 'snapshots'))
-
-const openWayIn = async (
-  log: EventLog,
-  folder: string,
-  stream: string,
-  ticks: Owning['ticks'],
-  metrics: Metrics | null = null,
-): Promise<E.Either<LogUnavailable, WayIn>> => {
-  const writer = { source: 'leasehold', actor: 'leasehold' }
-  const owner = await CellOwner.open(log, {
-    stream,
-    ...writer,
-    recordTime: systemClock.now,
-    clock: systemClock,
-    ticks,
-    snapshots: snapshotsIn(folder),
-    faulted: () => undefined,
-    ...(metrics !== null && {
-      measured: {
-        pass: (s) => {
-          metrics.observePass(s)
-        },
-        append: (s) => {
-          metrics.observeAppend(s)
-        },
-      },
-    }),
-  })
-  if (E.isLeft(owner)) return owner
-  const deadLetters = await DeadLetters.open(log, { source: 'ingest', actor: 'ingest' })
-  if (E.isLeft(deadLetters)) {
-    await owner.right.close()
-    return deadLetters
-  }
-  const orderTime = { now: () => owner.right.now }
-  const request = () => owner.right.request()
-  const intake = new FactIntake({ log, stream, deadLetters: deadLetters.right, clock: systemClock, orderTime, request })
-  return E.right({ owner: owner.right, intake })
 }
 
 /** The policy that is wanted, with what was granted under the one before, and nodes to pretend on. Where time comes with the facts, all else does too. */
@@ -253,52 +268,15 @@ const prepare = async (
     const activated = policyActivated(wanted, owner.now)
     facts.push({ ...activated, id: `policy/${activated.data.hash}/${owner.now}` })
   }
-  if (adapter !== null && adapter !== 'http' && owner.cell.fleet.nodes.length === 0)
+  if (adapter !== null && adapter !== 'http' && 'nodes' in adapter && owner.cell.fleet.nodes.length === 0)
     facts.push(...pretendedNodes(adapter.nodes, adapter.gpusPerNode, owner.now))
   return facts.length === 0 ? E.right(undefined) : E.mapLeft(asUnavailable)(await owner.record(facts))
 }
 
-/** Who is asked to do what is decided. */
-const openSink = async (
-  owner: CellOwner,
-  adapter: Pretended | 'http',
-  folder: string,
-): Promise<E.Either<StartFault, CommandSink & { readonly close: () => Promise<void> }>> => {
-  if (adapter === 'http') return E.right({ ...askedCommands, close: () => Promise.resolve() })
-  try {
-    const embedded = await EmbeddedAdapter.open({
-      openJournal: (follow, picture) => Journal.open(join(folder, 'embedded'), follow, picture),
-      script: adapter.script,
-      now: () => owner.now,
-      // What happened before what has been decided about is told late.
-      report: (facts) =>
-        owner.record(facts.map((fact) => ({ ...fact, at: Math.max(fact.at, owner.cell.now) as EpochMs }))),
-    })
-    return E.right(embedded)
-  } catch (cause) {
-    const reason = `the embedded adapter cannot start: ${cause instanceof Error ? cause.message : String(cause)}`
-    return E.left({ type: 'NotStarted', reason, mend: 'or run with --adapter none' })
-  }
-}
-
-const startDispatch = async (
-  log: EventLog,
-  owner: CellOwner,
-  sink: CommandSink,
-  { cell: stream, folder }: SystemOptions,
-  sinkDown: (down: SinkDown | null) => void,
-): Promise<E.Either<LogUnavailable, Dispatch>> => {
-  const folded = await foldCell(log, stream, { snapshots: snapshotsIn(folder) })
-  if (E.isLeft(folded)) return folded
-  const { cell, size } = folded.right
-  const last = await log.readStream(stream, size - 1, 1)()
-  if (E.isLeft(last)) return last
-  const followed = { commands: new OpenCommands(cell), position: last.right[0]?.position ?? -1 }
-  const record = (fact: Parameters<CellOwner['record']>[0][number]) => owner.record([fact])
-  return E.right(new Dispatch({ log, sink, record, now: () => owner.now, sinkDown }, followed))
-}
-
-const degradedBy = ({ owner, dispatch, sinkDown }: Running, views: AttachedViews | null): SystemStatus['degraded'] => {
+const degradedBy = (
+  { owner, dispatch, kafka, nats, sinkDown }: Running,
+  views: AttachedViews | null,
+): SystemStatus['degraded'] => {
   const degraded: { what: string; reason: string; mend: string }[] = []
   const add = (what: string, fault: Pick<LogUnavailable, 'reason' | 'mend'> | null | undefined) => {
     if (fault != null) degraded.push({ what, reason: fault.reason, mend: fault.mend })
@@ -308,6 +286,8 @@ const degradedBy = ({ owner, dispatch, sinkDown }: Running, views: AttachedViews
   if (sinkDown !== null)
     add('adapter', { reason: sinkDown.reason, mend: 'mend what is in its way; commands are sent again' })
   add('views', views?.fault)
+  add('nats', nats?.fault)
+  add('kafka', kafka?.fault)
   return degraded
 }
 
@@ -315,77 +295,4 @@ const unready = ({ owner, stopping }: Running): ReadonlyArray<string> => {
   if (stopping) return ['it is stopping']
   const fault = owner?.fault ?? owner?.unrecorded
   return fault == null ? [] : [asUnavailable(fault).reason]
-}
-
-export interface FolderOptions {
-  readonly folder: string
-  /** That keeps the log instead; null: none. */
-  readonly logServer: EventStorePlace | null
-  readonly cell: string
-  readonly version: string
-  /** The caller has claimed the folder, and orders may be given. */
-  readonly writes: boolean
-  /** Null: none are wanted. They are brought up to the end of the log first. */
-  readonly views: ViewsPlace | null
-}
-
-export interface OpenedFolder {
-  readonly desk: LocalDesk
-  readonly close: () => Promise<void>
-}
-
-/** A desk on a folder whose system does not run: nothing is decided but what follows from an order itself. */
-export const openFolder = async (options: FolderOptions): Promise<E.Either<LogUnavailable, OpenedFolder>> => {
-  const { cell, folder, version, writes } = options
-  const closers: (() => unknown)[] = []
-  const close = async (): Promise<void> => {
-    for (const each of closers.splice(0).reverse()) await each()
-  }
-  const opened = await openLog(options.logServer ?? folder, { readOnly: !writes })()
-  if (E.isLeft(opened)) return opened
-  const { log } = opened.right
-  closers.push(log.close)
-  let intake: DeskParts['intake'] = E.left({
-    type: 'LogUnavailable',
-    kind: 'read-only',
-    reason: 'the folder was opened to be read',
-    mend: 'open it to write',
-  })
-  if (writes) {
-    const counted = await foldCell(log, cell, { snapshots: snapshotsIn(folder) })
-    const now = E.isLeft(counted) ? 0 : counted.right.cell.now
-    const wayIn = await openWayIn(log, folder, cell, now > 0 && now < calendarFrom ? 'events' : 'none')
-    if (E.isLeft(wayIn)) {
-      await close()
-      return wayIn
-    }
-    closers.push(() => wayIn.right.owner.close())
-    intake = E.right(wayIn.right.intake)
-  }
-  const views = options.views === null ? E.left(noViews) : await caughtUpViews(log, options.views)()
-  if (E.isRight(views)) closers.push(views.right.close)
-  const desk = await openDesk({
-    version,
-    cell,
-    log,
-    fold: (until) => foldCell(log, cell, { until, snapshots: snapshotsIn(folder) }),
-    intake,
-    views: () => views,
-    rebuild: () => async () => (E.isLeft(views) ? views : rebuild(log, views.right)()),
-    running: () => null,
-    now: () => null,
-    viewsStatus: async () => {
-      if (E.isLeft(views)) return null
-      const projected = await views.right.projected()()
-      const { engine, kind } = views.right
-      return { kind, engine, projected: E.isLeft(projected) ? -1 : projected.right, lagEvents: 0, lagMs: 0 as never }
-    },
-    degraded: () => (E.isLeft(views) && options.views !== null ? [{ what: 'views', ...views.left }] : []),
-  })
-  if (E.isLeft(desk)) {
-    await close()
-    return desk
-  }
-  closers.push(() => desk.right.close())
-  return E.right({ desk: desk.right, close })
 }

@@ -7,6 +7,8 @@ import { orderings, strategies, type Ordering, type Strategy } from '../../domai
 import { deadLetterPrefix } from '../../domain/ports/event-log.ts'
 import { parseClickHouseUrl } from '../clickhouse/place.ts'
 import { parseEventStoreUrl } from '../eventstore/place.ts'
+import { parseKafkaUrl } from '../kafka/place.ts'
+import { parseNatsUrl } from '../nats/place.ts'
 import { readMapping } from '../yaml/mapping.ts'
 import { textBytesMax } from '../yaml/text.ts'
 import { fileUnreadable, type FileUnreadable } from './file-unreadable.ts'
@@ -31,6 +33,10 @@ export interface Configuration {
   readonly port: number
   /** What holds the views: `embedded` (chDB, in the data folder), `none`, or the URL of a ClickHouse server. */
   readonly views: string
+  /** What carries commands, outcomes and questions, and keeps leases: `none`, or the URL of a NATS server. */
+  readonly nats: string
+  /** What brings facts and takes decisions: `none`, or the URL of Kafka brokers. */
+  readonly kafka: string
 }
 export type Member = keyof Configuration
 
@@ -44,6 +50,8 @@ export const defaultConfiguration: Configuration = {
   host: '127.0.0.1',
   port: 8410,
   views: 'embedded',
+  nats: 'none',
+  kafka: 'none',
 }
 export const defaultFile = 'leasehold.yaml'
 
@@ -107,6 +115,8 @@ const place = (name: string, words: ReadonlyArray<string>, parse: (url: string) 
 }
 const logCodec = place('Log', ['embedded'], parseEventStoreUrl)
 const viewsCodec = place('Views', ['embedded', 'none'], parseClickHouseUrl)
+const natsCodec = place('Nats', ['none'], parseNatsUrl)
+const kafkaCodec = place('Kafka', ['none'], parseKafkaUrl)
 
 // eslint-disable-next-line no-control-regex -- a file name may hold anything but these
 const folderName = /^[^\u0000-\u001f\u007f]+$/
@@ -131,6 +141,8 @@ const members: {
     codec: viewsCodec,
     mend: 'give embedded, none, or a URL such as https://user:password@db:8443?tlsCAFile=ca.pem',
   },
+  nats: { codec: natsCodec, mend: 'give none, or a URL such as tls://user:password@nats:4222?tlsCAFile=ca.pem' },
+  kafka: { codec: kafkaCodec, mend: 'give none, or a URL such as kafka://user:password@kafka:9092?tls=true' },
 }
 const memberNames = Object.keys(members) as ReadonlyArray<Member>
 
@@ -153,7 +165,7 @@ export const readConfiguration = (
   const take = (member: Member, value: unknown, origin: string, place: Partial<Fault>) => {
     const { codec, mend } = members[member]
     const decoded: E.Either<t.Errors, unknown> = codec.decode(value)
-    if ((origin === '--log' || origin === '--views') && holdsPassword(value))
+    if (origin.startsWith('--') && holdsPassword(value))
       faults.push({
         path: origin,
         reason: 'everybody on this machine reads a password in a flag',

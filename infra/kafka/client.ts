@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Kafka, logLevel, type LogEntry, type SASLOptions } from 'kafkajs'
-import type { KafkaPlace } from './place.ts'
+import type { KafkaPlace, KafkaUser } from './place.ts'
 
 const connectMaxMs = 3_000
 const requestMaxMs = 10_000
@@ -11,7 +11,7 @@ export const retry = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 4 }
 /**
  * A client that writes no log of its own: what it has to say comes as errors.
  * @param heard  told of all it would log, for the causes that it drops
- * @throws what the file system says of the authority's file
+ * @throws what the file system says of the authority's file or the password's
  */
 export const kafkaClient = (place: KafkaPlace, heard?: (entry: LogEntry) => void): Kafka =>
   new Kafka({
@@ -27,10 +27,10 @@ export const kafkaClient = (place: KafkaPlace, heard?: (entry: LogEntry) => void
     logCreator: () => (entry) => heard?.(entry),
   })
 
-const saslOf = ({ mechanism, password, user }: NonNullable<KafkaPlace['sasl']>): SASLOptions => ({
+const saslOf = ({ mechanism, password, passwordFile, user }: KafkaUser): SASLOptions => ({
   mechanism,
   username: user,
-  password,
+  password: passwordFile === null ? password : readFileSync(passwordFile, 'utf8').trim(),
 })
 
 /**

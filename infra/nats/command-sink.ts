@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/ports/clock.ts'
 import type { CommandSink } from '../../domain/ports/command-sink.ts'
 import type { NatsLink } from './link.ts'
 
-/** @param clock that by which commands are issued */
+/** @param clock that adapters go by */
 export const natsCommandSink = (link: NatsLink, adapter: string, clock: Clock): CommandSink => ({
   send: (command) => async () => {
     const subject = link.subject('cmd', command.cell, adapter, command.verb)

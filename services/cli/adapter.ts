@@ -4,9 +4,10 @@ import { either as E } from 'fp-ts'
 import type { Fault } from '../../domain/kernel/fault.ts'
 import { nameObjection } from '../../domain/kernel/ids.ts'
 import { equalNodes } from '../../domain/simulation/equal-nodes.ts'
-import { describePlace, parseNatsUrl } from '../../infra/nats/place.ts'
+import { describePlace } from '../../infra/nats/place.ts'
 import { tokenOf } from '../../infra/nats/subject.ts'
 import { startReference, type ReferenceOptions } from '../schedulers/reference/reference-adapter.ts'
+import { natsPlace } from './bus-place.ts'
 import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
@@ -14,7 +15,6 @@ import { untilSignal } from './signals.ts'
 import { refuseFlags } from './trace-options.ts'
 
 interface AdapterFlags {
-  readonly nats?: string
   readonly cell?: string
   readonly name?: string
   readonly fleet?: string
@@ -32,7 +32,7 @@ export const registerAdapter: Register = (program, context) => {
     .command('adapter')
     .description('take commands over NATS and run jobs as processes here, until Ctrl-C (docs/adapters.md)')
     .requiredOption('--jobs <folder>', 'their programs, called after the workload or its class, or default')
-    .option('--nats <url>', 'the server that carries commands and outcomes (default: LEASEHOLD_NATS)')
+    .option('--nats <url>', 'the server that carries commands and outcomes (default: the one configured)')
     .option('--cell <name>', 'the cell whose commands they are (default: the one configured)')
     .option('--name <name>', `whom its commands are addressed to (default: ${nameDefault})`)
     .option('--fleet <nodes>', `NxM: so many nodes are pretended, with so many devices (default: ${fleetDefault})`)
@@ -53,18 +53,10 @@ type Options = Omit<ReferenceOptions, 'note'>
 
 const optionsFrom = (session: Session, flags: AdapterFlags): Options => {
   const faults: Fault[] = []
-  const { configuration, context } = session
-  const nats = flags.nats ?? context.environment['LEASEHOLD_NATS'] ?? ''
-  const natsFlag = flags.nats === undefined ? 'LEASEHOLD_NATS' : '--nats'
-  const place = parseNatsUrl(nats)
-  if (nats === '') faults.push({ path: '--nats', reason: 'is missing', mend: 'name a server: nats://127.0.0.1:4222' })
-  else if (E.isLeft(place)) faults.push({ path: natsFlag, reason: place.left, mend: 'see docs/bus.md' })
-  else if (flags.nats !== undefined && place.right.password !== null)
-    faults.push({
-      path: '--nats',
-      reason: 'everybody on this machine reads a password in a flag',
-      mend: 'set LEASEHOLD_NATS, or name a passwordFile',
-    })
+  const { configuration } = session
+  const { nats } = configuration
+  if (nats === 'none')
+    faults.push({ path: '--nats', reason: 'is missing', mend: 'name a server: nats://127.0.0.1:4222' })
   const name = flags.name ?? nameDefault
   const objection = nameObjection(name)
   if (objection !== null) faults.push({ path: '--name', reason: objection, mend: 'give letters, digits and dashes' })
@@ -109,12 +101,11 @@ const run = async (session: Session, options: Options): Promise<ExitCode> => {
   return exitCodes.done
 }
 
-const announce = async (session: Session, { cell, folder, name, nats, nodes }: Options, running: number) => {
-  const place = parseNatsUrl(nats)
+const announce = async (session: Session, { cell, folder, name, nodes }: Options, running: number) => {
   const facts = {
     adapter: name,
     cell,
-    nats: E.isRight(place) ? describePlace(place.right) : '',
+    nats: describePlace(natsPlace(session.configuration)!),
     folder,
     nodes: nodes.length,
     devices: nodes.reduce((sum, node) => sum + node.devices, 0),

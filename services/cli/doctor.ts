@@ -4,7 +4,12 @@ import type { ServerPlace } from '../../infra/clickhouse/place.ts'
 import type { EventStorePlace } from '../../infra/eventstore/place.ts'
 import { environmentName, type Member } from '../../infra/host/configuration.ts'
 import { chooseLog, openLog, type LogChoice, type LogPlace } from '../../infra/host/open-log.ts'
+import { kafkaMessageBus } from '../../infra/kafka/message-bus.ts'
+import { describePlace as describeKafka, type KafkaPlace } from '../../infra/kafka/place.ts'
+import { NatsLink } from '../../infra/nats/link.ts'
+import { describePlace as describeNats, type NatsPlace } from '../../infra/nats/place.ts'
 import { loadSqlite } from '../../infra/sqlite/event-log.ts'
+import { kafkaPlace, natsPlace } from './bus-place.ts'
 import { counted } from './counted.ts'
 import { diskCheck, folderCheck, growthChecks, partsCheck } from './doctor-folder.ts'
 import { systemChecks } from './doctor-system.ts'
@@ -95,6 +100,7 @@ export const examine = async (session: Session): Promise<ReadonlyArray<Check>> =
     ...(await logChecks(place, choice)),
     ...(server === null ? [] : [accessCheck(server)]),
     ...viewsChecks(viewsServer(session.configuration)),
+    ...(await busChecks(natsPlace(session.configuration), kafkaPlace(session.configuration))),
     ...(E.isRight(choice) ? [durabilityCheck(choice.right)] : []),
     ...(await systemChecks(folder, session.configuration)),
     await folderCheck(folder),
@@ -171,13 +177,44 @@ export const accessCheck = ({ hosts, password, tls, user }: EventStorePlace): Ch
 const viewsChecks = (server: ServerPlace | null): ReadonlyArray<Check> => {
   if (server === null) return []
   const { database, url, user } = server
-  const check = 'views server'
-  const detail = `${database} at ${url}, as ${user}`
   const { hostname, protocol } = new URL(url)
-  if (protocol === 'https:') return [{ check, status: 'ok', detail: `${detail}, over TLS`, mend: null }]
-  if (isOfThisMachine(hostname)) return [{ check, status: 'ok', detail: `${detail}, on this machine`, mend: null }]
-  return [{ check, status: 'degraded', detail: `${detail}, without TLS`, mend: 'give it a certificate, and https://' }]
+  return [wayCheck('views server', `${database} at ${url}, as ${user}`, protocol === 'https:', [hostname], 'https://')]
 }
+
+/** Whether the buses answer, and what anybody on the way to them sees. */
+const busChecks = async (nats: NatsPlace | null, kafka: KafkaPlace | null): Promise<ReadonlyArray<Check>> => [
+  ...(nats === null ? [] : [await natsCheck(nats)]),
+  ...(kafka === null ? [] : [await kafkaCheck(kafka)]),
+]
+
+const natsCheck = async (place: NatsPlace): Promise<Check> => {
+  const check = 'nats'
+  const link = await NatsLink.open(place)()
+  if (E.isLeft(link)) return { check, status: 'broken', detail: link.left.reason, mend: link.left.mend }
+  const release = link.right.connection.info?.version ?? 'of an unknown version'
+  await link.right.close()
+  const detail = `nats-server ${release} at ${describeNats(place)}`
+  return wayCheck(check, detail, place.tls, place.servers.map(hostIn), 'tls://')
+}
+
+const kafkaCheck = async (place: KafkaPlace): Promise<Check> => {
+  const check = 'kafka'
+  const bus = kafkaMessageBus(place)
+  const reached = await bus.ensure([])()
+  await bus.close()
+  if (E.isLeft(reached)) return { check, status: 'broken', detail: reached.left.reason, mend: reached.left.mend }
+  return wayCheck(check, describeKafka(place), place.tls, place.brokers.map(hostIn), '?tls=true in its URL')
+}
+
+const wayCheck = (check: string, detail: string, tls: boolean, hosts: ReadonlyArray<string>, secure: string): Check => {
+  if (tls) return { check, status: 'ok', detail: `${detail}, over TLS`, mend: null }
+  if (hosts.every(isOfThisMachine)) return { check, status: 'ok', detail: `${detail}, on this machine`, mend: null }
+  const mend = `give it a certificate, and ${secure}`
+  return { check, status: 'degraded', detail: `${detail}, without TLS`, mend }
+}
+
+/** Of `host:port`. */
+const hostIn = (server: string): string => server.slice(0, server.lastIndexOf(':'))
 
 const isOfThisMachine = (host: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(host)
 

@@ -1,5 +1,5 @@
 import type { Desk } from '../api/desk.ts'
-import { openFolder } from '../main.ts'
+import { openFolder } from '../system/opened-folder.ts'
 import type { DeskNeeds } from './desk.ts'
 import { logServer } from './log-place.ts'
 import { fromLog, sizeOfCell, withLog } from './opened-log.ts'

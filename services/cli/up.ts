@@ -4,9 +4,12 @@ import { decodePolicy } from '../../domain/policy/allocation-policy.codec.ts'
 import type { AllocationPolicy } from '../../domain/policy/allocation-policy.ts'
 import { describePlace } from '../../infra/eventstore/place.ts'
 import { defaultConfiguration } from '../../infra/host/configuration.ts'
+import { describePlace as describeKafka } from '../../infra/kafka/place.ts'
+import { describePlace as describeNats } from '../../infra/nats/place.ts'
 import { readDocumentFile } from '../../infra/yaml/document.ts'
 import { startSystem, type StartFault, type System, type SystemOptions } from '../main.ts'
 import { defaultScript, type Pretended } from '../schedulers/embedded/script.ts'
+import { kafkaPlace, natsPlace } from './bus-place.ts'
 import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
 import { logServer } from './log-place.ts'
 import { terminalSafe } from './output.ts'
@@ -21,6 +24,7 @@ interface UpFlags {
   readonly allowHost?: string
   readonly clock?: string
   readonly adapter?: string
+  readonly adapterName?: string
   readonly nodes?: string
   readonly gpusPerNode?: string
   readonly policy?: string
@@ -29,7 +33,8 @@ interface UpFlags {
 }
 
 const clocks = ['wall', 'events'] as const
-const adapters = ['embedded', 'http', 'none'] as const
+const adapters = ['embedded', 'http', 'nats', 'none'] as const
+const adapterNameDefault = 'reference'
 const nodesDefault = 2
 const gpusPerNodeDefault = 8
 
@@ -42,11 +47,17 @@ export const registerUp: Register = (program, context) => {
     .option('--port <n>', `and there; 0 for any that is free (default: ${defaultConfiguration.port})`)
     .option('--allow-host <names>', 'names that a request may give as its host beside localhost, with commas between')
     .option('--views <where>', 'embedded, none, or the URL of a ClickHouse server (default: embedded)')
+    .option(
+      '--nats <where>',
+      'none, or the URL of the NATS server for commands, outcomes and questions (default: none)',
+    )
+    .option('--kafka <where>', 'none, or the URL of the Kafka brokers for facts and decisions (default: none)')
     .option('--clock <clock>', `${clocks.join(', ')}: time goes on by itself, or comes with the facts (default: wall)`)
     .option(
       '--adapter <adapter>',
-      `${adapters.join(', ')}: pretend to run jobs, let adapters ask for their commands, or have none (default: embedded)`,
+      `${adapters.join(', ')}: pretend to run jobs, let adapters ask for their commands, send them over NATS, or have none (default: embedded)`,
     )
+    .option('--adapter-name <name>', `which adapter commands go to over NATS (default: ${adapterNameDefault})`)
     .option('--nodes <n>', `pretended nodes, where the log has none (default: ${nodesDefault})`)
     .option('--gpus-per-node <m>', `devices of each of them (default: ${gpusPerNodeDefault})`)
     .option('--speed <x>', 'pretended jobs start, run and stop so many times faster (default: 1)')
@@ -71,6 +82,7 @@ Examples:
   leasehold up
   leasehold up --nodes 4 --speed 60
   leasehold up --adapter http --policy docs/examples/policy.yaml
+  leasehold up --nats nats://127.0.0.1:4222 --adapter nats --adapter-name slurm
   leasehold up --adapter none --clock events --data replayed`
 
 const optionsFrom = async (session: Session, flags: UpFlags): Promise<SystemOptions> => {
@@ -91,8 +103,12 @@ const optionsFrom = async (session: Session, flags: UpFlags): Promise<SystemOpti
           mend: `leave it out, or leave out --adapter ${adapter}`,
         })
       }
-  refuseFlags(faults)
   const { configuration } = session
+  if (adapter === 'nats' && configuration.nats === 'none')
+    faults.push({ path: '--adapter', reason: 'names no NATS server', mend: 'add --nats nats://host:4222' })
+  if (adapter !== 'nats' && flags.adapterName !== undefined)
+    faults.push({ path: '--adapter-name', reason: 'is about adapters over NATS', mend: 'add --adapter nats' })
+  refuseFlags(faults)
   return {
     folder: configuration.data,
     logServer: logServer(configuration),
@@ -102,18 +118,28 @@ const optionsFrom = async (session: Session, flags: UpFlags): Promise<SystemOpti
     port: configuration.port,
     hosts: flags.allowHost?.split(',') ?? [],
     clock,
-    adapter: adapterOf(adapter, { script: { ...defaultScript, seed, speedUp }, nodes, gpusPerNode }),
+    adapter: adapterOf(adapter, { script: { ...defaultScript, seed, speedUp }, nodes, gpusPerNode }, flags),
+    nats: natsPlace(configuration),
+    kafka: kafkaPlace(configuration),
     views: viewsPlace(configuration),
     policy: flags.policy === undefined ? null : await policyFrom(flags.policy),
   }
 }
 
-const adapterOf = (adapter: (typeof adapters)[number], pretended: Pretended): SystemOptions['adapter'] =>
-  adapter === 'embedded' ? pretended : adapter === 'http' ? 'http' : null
+const adapterOf = (
+  adapter: (typeof adapters)[number],
+  pretended: Pretended,
+  { adapterName = adapterNameDefault }: UpFlags,
+): SystemOptions['adapter'] => {
+  if (adapter === 'none') return null
+  if (adapter === 'nats') return { nats: adapterName }
+  return adapter === 'http' ? adapter : pretended
+}
 
 const adapterText = (adapter: SystemOptions['adapter']): string => {
   if (adapter === null) return 'none: commands wait, and never expire'
-  return adapter === 'http' ? 'http: adapters ask for their commands' : 'embedded: it pretends to run jobs'
+  if (adapter === 'http') return 'http: adapters ask for their commands'
+  return 'nats' in adapter ? `nats: commands go to ${adapter.nats}` : 'embedded: it pretends to run jobs'
 }
 
 const policyFrom = async (file: string): Promise<AllocationPolicy> => {
@@ -124,22 +150,46 @@ const policyFrom = async (file: string): Promise<AllocationPolicy> => {
 
 const run = async (session: Session, options: SystemOptions): Promise<ExitCode> => {
   const stop = untilSignal(['SIGINT', 'SIGTERM'])
-  const started = await startSystem(options)
+  const givenUp = new AbortController()
+  void stop.next.then(() => {
+    givenUp.abort()
+  })
+  const { lease, lost } = leaseTold(session, givenUp.signal)
+  const started = await startSystem({ ...options, lease })
   if (E.isLeft(started)) {
+    if (givenUp.signal.aborted) return exitCodes.done
     stop.forget()
     throw startFailed(started.left)
   }
   const system = started.right
   for (const { mend, reason, what } of system.degraded()) session.note(`degraded: ${what}: ${reason}; ${mend}`)
   await session.write(banner(session, system, options))
-  const signal = await stop.next
-  session.note(`${signal}: finishing what is in hand; press Ctrl-C again to abort`)
+  const ended = await Promise.race([stop.next, lost])
+  session.note(`${ended}: finishing what is in hand; press Ctrl-C again to abort`)
+  stop.forget()
   const abort = (): never => process.exit(exitCodes.interrupted)
   process.once('SIGINT', abort).once('SIGTERM', abort)
   await system.stop()
   process.off('SIGINT', abort).off('SIGTERM', abort)
   session.note('stopped')
-  return exitCodes.done
+  return givenUp.signal.aborted ? exitCodes.done : exitCodes.failed
+}
+
+/** Who has the lease of the cell is said; `lost` resolves with what to say when it was ours and is not any more. */
+const leaseTold = (session: Session, signal: AbortSignal) => {
+  const { cell } = session.configuration
+  let lose: (why: string) => void
+  const lost = new Promise<string>((resolve) => (lose = resolve))
+  const lease: NonNullable<SystemOptions['lease']> = {
+    signal,
+    waiting: ({ holder }) => {
+      session.note(`${holder} decides for ${cell}; waiting until it stops or falls silent`)
+    },
+    lost: (by) => {
+      lose(`${by?.holder ?? 'somebody else'} decides for ${cell} now`)
+    },
+  }
+  return { lease, lost }
 }
 
 const startFailed = ({ mend, reason }: StartFault): VerbFailed =>
@@ -148,7 +198,7 @@ const startFailed = ({ mend, reason }: StartFault): VerbFailed =>
 const banner = (
   session: Session,
   { address, degraded }: System,
-  { adapter, clock, folder, logServer }: SystemOptions,
+  { adapter, clock, folder, kafka, logServer, nats }: SystemOptions,
 ): string => {
   const { configuration } = session
   const line = (name: string, text: string) => `  ${name.padEnd(9)} ${text}\n`
@@ -163,6 +213,8 @@ const banner = (
       'views',
       viewless === undefined ? withoutPassword(configuration.views) : terminalSafe(`none: ${viewless.reason}`),
     ) +
+    (nats == null ? '' : line('nats', describeNats(nats))) +
+    (kafka == null ? '' : line('kafka', describeKafka(kafka))) +
     line('adapter', adapterText(adapter)) +
     line('clock', clock === 'wall' ? 'wall: time goes on by itself' : 'events: time comes with the facts') +
     `\nTry next, in another terminal:\n` +

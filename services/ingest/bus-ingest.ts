@@ -82,7 +82,12 @@ export const busIngest = ({
       const answer = answers.right[at]!
       return answer.outcome === 'refused' ? [letterOf(one, 'refused', answer.reason ?? '')] : []
     })
-    for (const { letter, topic } of letters) await send(bus, topic, letter)
+    for (const topic of topics.map(deadLetterTopic))
+      await send(
+        bus,
+        topic,
+        letters.flatMap((each) => (each.topic === topic ? [each.letter] : [])),
+      )
   }
   const order = new EventOrder<Taken>(gatherMaxMs, record)
   return bus.subscribe({
@@ -137,10 +142,13 @@ const letterOf = (
 })
 
 /** A letter that has become too large by what is said about it goes without its body, which its origin names. */
-const send = async (bus: MessageBus, topic: string, letter: BusMessage): Promise<void> => {
-  const sent = await bus.publish(topic, [letter])()
+const send = async (bus: MessageBus, topic: string, letters: ReadonlyArray<BusMessage>): Promise<void> => {
+  if (letters.length === 0) return
+  const sent = await bus.publish(topic, letters)()
   if (E.isRight(sent)) return
-  const again =
-    sent.left.kind === 'too-large' ? await bus.publish(topic, [{ ...letter, value: Buffer.alloc(0) }])() : sent
-  if (E.isLeft(again)) throw new Error(again.left.reason, { cause: again.left })
+  const [first] = letters
+  if (sent.left.kind !== 'too-large' || first!.value?.length === 0)
+    throw new Error(sent.left.reason, { cause: sent.left })
+  if (letters.length === 1) return send(bus, topic, [{ ...first!, value: Buffer.alloc(0) }])
+  for (const letter of letters) await send(bus, topic, [letter])
 }

@@ -23,7 +23,7 @@ const vendorOf: { readonly [name: string]: string } = { chdb: '@clickhouse/clien
 /** Folders of infra that other adapters build on. */
 const sharedInfra = ['infra/chain', 'infra/host']
 /** Wires the others together: the only ones that may import another service. */
-const compositionRoots = ['services/cli', 'services/main.ts']
+const compositionRoots = ['services/cli', 'services/system', 'services/main.ts']
 const linesMax = 400
 const emptyNames = /(^|[-_.])(utils?|common|helpers?|misc)([-_.]|$)/i
 

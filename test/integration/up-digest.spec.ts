@@ -1,51 +1,21 @@
-import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { getStatus, postFacts } from '../support/up-client.ts'
 import { describeOnData } from '../support/shared-data.ts'
-import { openbOn, simulated } from '../support/simulated.ts'
+import { inputsOf, openbOn, simulated } from '../support/simulated.ts'
 import { tempFolder } from '../support/temp-folder.ts'
+import { upVerb } from '../support/up-verb.ts'
 import { storedIn } from '../support/up-stored.ts'
 import { run } from '../services/cli/terminal.ts'
 
 const folder = tempFolder()
-const left: (() => void)[] = []
-afterEach(() => {
-  for (const end of left.splice(0)) end()
-})
-
-/** The verb itself, as a person starts it. */
-const up = async (words: ReadonlyArray<string>) => {
-  const process_ = spawn(process.execPath, ['dist/services/cli/main.js', 'up', '--port', '0', ...words], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  left.push(() => process_.kill('SIGKILL'))
-  const ended = new Promise<number | null>((resolve) => process_.once('exit', resolve))
-  const address = await new Promise<string>((resolve, reject) => {
-    createInterface(process_.stdout).on('line', (line) => {
-      const [, found] = /address\s+(http:\S+)/.exec(line) ?? []
-      if (found !== undefined) resolve(found)
-    })
-    void ended.then((code) => {
-      reject(new Error(`it ended with ${code}`))
-    })
-  })
-  return { address, kill: (signal: NodeJS.Signals) => process_.kill(signal), ended }
-}
-
-const inputsOf = async (data: string): Promise<ReadonlyArray<string>> => {
-  const file = join(folder(), 'inputs.ndjson')
-  expect(await run(['log', 'export', '--inputs', '--out', file, '--data', data])).toMatchObject({ code: 0 })
-  return readFileSync(file, 'utf8').trimEnd().split('\n')
-}
+const up = upVerb()
 
 describeOnData('a simulated log', () => {
   it('should come out the same when its inputs are posted to a running system', { timeout: 120_000 }, async () => {
     const data = folder()
     const { events, logDigest } = await simulated(openbOn(48, 'greedy'), data)
-    const lines = await inputsOf(data)
+    const lines = await inputsOf(data, join(folder(), 'inputs.ndjson'))
     const fresh = folder()
     const { address, ended, kill } = await up([
       '--clock',

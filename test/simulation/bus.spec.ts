@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
+import { scoped } from '../support/scope.ts'
 import { runBusWorld } from './bus-world.ts'
 
-const seeds = 300
+const seeds = scoped(200, 2_000)
 
 it(`should record and tell what lies on a bus, each once and in order, under kills and faults, for ${seeds} seeds`, async () => {
   const failed: unknown[] = []

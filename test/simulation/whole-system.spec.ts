@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import { scoped } from '../support/scope.ts'
 import { runWorld } from './world.ts'
 
 /** One seed alone, to look at it: LEASEHOLD_SIMULATION_SEED=17 npx vitest run test/simulation */
 const wanted = process.env['LEASEHOLD_SIMULATION_SEED']
-const seeds = Number(process.env['LEASEHOLD_SIMULATION_SEEDS'] ?? 1_000)
+const seeds = scoped(1_000, 10_000)
 const perTest = 100
 
 const chunks =

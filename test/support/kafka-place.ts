@@ -6,4 +6,5 @@ export const kafkaPlaceOf = (broker: string): KafkaPlace => ({
   tls: false,
   tlsCaFile: null,
   sasl: null,
+  gatherMaxMs: null,
 })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { either as E } from 'fp-ts'
 import type { CellEvent } from '../../domain/planner/cell-event.ts'
 import { openLog } from '../../infra/host/open-log.ts'
@@ -37,6 +38,13 @@ export const openbOn = (gpus: number, ordering: string, placement = 'first-fit')
   ...openb('default'),
   ...['--gpu-jobs-only', '--nodes', String(gpus / 8), '--ordering', ordering, '--placement', placement],
 ]
+
+/** What the log of a folder was told, as lines that can be told again; by way of a file of that name. */
+export const inputsOf = async (folder: string, file: string): Promise<ReadonlyArray<string>> => {
+  const { code, stderr } = await run(['log', 'export', '--inputs', '--out', file, '--data', folder])
+  if (code !== 0) throw new Error(`log export exits with ${code}: ${stderr}`)
+  return readFileSync(file, 'utf8').trimEnd().split('\n')
+}
 
 const pageMax = 2_000
 

@@ -42,6 +42,8 @@ it('should take the file, over it the environment, over that the flags', () => {
         host: 'default',
         port: 'default',
         views: 'default',
+        nats: 'default',
+        kafka: 'default',
         log: 'default',
       },
     }),

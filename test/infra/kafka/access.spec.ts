@@ -50,7 +50,8 @@ for (const overTls of [false, true])
     let open: KafkaPlace
     let secure = (user: string, password: string, mechanism: 'plain' | 'scram-sha-256'): KafkaPlace => ({
       ...open,
-      sasl: { user, password, mechanism },
+      sasl: { user, password, mechanism, passwordFile: null },
+      gatherMaxMs: null,
     })
     let caFile: string | null = null
     beforeAll(async () => {
@@ -64,7 +65,8 @@ for (const overTls of [false, true])
         brokers: [server.launch.urls['secure']!],
         tls: overTls,
         tlsCaFile: caFile,
-        sasl: { user, password, mechanism },
+        sasl: { user, password, mechanism, passwordFile: null },
+        gatherMaxMs: null,
       })
       const bus = kafkaMessageBus(open)
       await right(bus.ensure([topic, `${topic}-open`].map((name) => ({ topic: name, partitions: 1 }))))

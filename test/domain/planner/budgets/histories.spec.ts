@@ -2,9 +2,10 @@ import { expect, it } from 'vitest'
 import { Draw } from '../../../support/budgets/draw.ts'
 import { EventfulLife } from '../../../support/budgets/eventful-life.ts'
 import { WatchedCell } from '../../../support/budgets/watched-cell.ts'
+import { scoped } from '../../../support/scope.ts'
 
 /** Histories in each mode. */
-const lives = Number(process.env['LEASEHOLD_BUDGET_LIVES'] ?? 160)
+const lives = scoped(60, 400)
 
 it.each(['automate', 'advise'] as const)(
   'should keep what always holds, whatever happens, where it may %s',
