@@ -72,7 +72,8 @@ export const inputsOf = (cell: Cell, workload: Workload, hint: HintedChange): Re
       ]
     case 'limits': {
       const document = withRaised(cell.policy!, hint.limits)
-      return [{ type: 'PolicyActivated', at, data: { document, hash: `${cell.policyHash} raised` } }]
+      const { edition, policyHash } = cell
+      return [{ type: 'PolicyActivated', at, data: { document, edition, hash: `${policyHash} raised` } }]
     }
     case 'ends':
       return hint.workloads.map((id) => {
