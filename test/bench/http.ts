@@ -86,7 +86,7 @@ export const benchHttp = async (Driver: typeof Sqlite, events: number): Promise<
 }
 
 /** The standard log, cut after every so many facts and what follows from them. */
-const standardBatches = async (
+export const standardBatches = async (
   Driver: typeof Sqlite,
   events: number,
 ): Promise<ReadonlyArray<ReadonlyArray<StoredEvent>>> => {
@@ -106,7 +106,7 @@ const standardBatches = async (
   return batches
 }
 
-const asFact = ({ id, source, message }: StoredEvent): SourcedFact =>
+export const asFact = ({ id, source, message }: StoredEvent): SourcedFact =>
   ({ id, source, ...message }) as unknown as SourcedFact
 
 /** With as little work of its own as can be: the cores are shared. */

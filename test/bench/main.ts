@@ -10,12 +10,15 @@ import {
   benchWhy,
   benchWhyRecorded,
 } from './budgets.ts'
+import { busServers } from './bus-servers.ts'
 import { benchFold, benchReplay } from './cell.ts'
 import { benchGrowth, growthRun, runGrowth } from './growth.ts'
 import { benchHttp } from './http.ts'
+import { benchDeliver, benchKafkaToLog, benchPublish } from './kafka.ts'
 import { benchKueue } from './kueue.ts'
 import { benchAppend, benchAuditVerify, madeUpEvents } from './log.ts'
 import { benchMemory } from './memory.ts'
+import { benchCommands } from './nats.ts'
 import { benchGang, benchPass } from './pass.ts'
 import type { Ratio } from './ratio.ts'
 import { standardLog } from './standard-log.ts'
@@ -49,6 +52,7 @@ const ratioRow = (ratio: Ratio, bar: number): Row => atLeast(ratio.name, ratio.m
 const standardEvents = 200_000
 const appendEvents = 50_000
 const httpEvents = 60_000
+const busEvents = 60_000
 
 const driver = async (): Promise<SqliteDriver> => {
   const loaded = await loadSqlite()
@@ -139,6 +143,19 @@ const sections: { readonly [name: string]: () => Promise<ReadonlyArray<Row>> } =
   http: async () => {
     const http = await benchHttp(await driver(), httpEvents)
     return [atLeast(http.ratio.name, http.ratio.median, 0.3, http)]
+  },
+  buses: async () => {
+    const { broker, end, natsUrl } = await busServers()
+    try {
+      return [
+        ratioRow(await benchPublish(broker), 0.5),
+        ratioRow(await benchDeliver(broker), 0.5),
+        ratioRow(await benchKafkaToLog(await driver(), broker, busEvents), 0.5),
+        ratioRow(await benchCommands(natsUrl), 0.5),
+      ]
+    } finally {
+      await end()
+    }
   },
   wall: () => Promise.resolve(benchWall().map((wall) => atMost(`${wall.name}, s`, wall.medianS, wall.barS, wall))),
   growth: () =>
