@@ -4,7 +4,7 @@ import type { CellInput } from './cell-event.ts'
 import { decodeFactLine } from './cloud-event.ts'
 
 /** What an adapter may tell: what it sees of nodes and jobs. Orders and policies come from people, in other ways. */
-const told: ReadonlySet<CellInput['type']> = new Set([
+export const adapterFacts: ReadonlyArray<CellInput['type']> = [
   'AttemptEnded',
   'CheckpointCommitted',
   'CommandConcluded',
@@ -12,7 +12,8 @@ const told: ReadonlySet<CellInput['type']> = new Set([
   'NodeHealthChanged',
   'NodeRegistered',
   'ProgressObserved',
-])
+]
+const told: ReadonlySet<CellInput['type']> = new Set(adapterFacts)
 
 /** Why this line is not what an adapter may tell; null: it is. */
 export const adapterFactObjection = (line: string): string | null => {

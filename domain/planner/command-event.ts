@@ -15,6 +15,7 @@ import {
   type Reader,
 } from '../kernel/document.ts'
 import type { Fault } from '../kernel/fault.ts'
+import type { JsonSchema } from '../kernel/json-schema.ts'
 import { durationMax, instant, instantMax } from '../kernel/quantity.ts'
 import type { DurationMs, EpochMs } from '../kernel/units.ts'
 import { nodeDevicesMax } from './cell-event.codec.ts'
@@ -102,6 +103,9 @@ const members = {
   data: needed(command),
 }
 const commandEvent = built(record(members), ({ data, until }): SentCommand => ({ command: data, until }))
+
+/** Of a command's event. */
+export const commandEventSchema: JsonSchema = commandEvent.schema
 
 const decodeEvent: Decode<SentCommand> = decoding(commandEvent)
 

@@ -1,5 +1,6 @@
 import { isInput, type CellEvent } from '../../domain/planner/cell-event.ts'
 import type { Json } from '../../domain/kernel/canonical-json.ts'
+import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
 import { deadLetterPrefix, type StoredEvent } from '../../domain/ports/event-log.ts'
 
 /** A decision as others are told of it: a CloudEvent 1.0 in structured JSON. The same id of the same source is the same decision. */
@@ -25,6 +26,27 @@ export interface DecisionMessage {
 export const decisionTypeOnWire = (type: string, version: number): string => {
   const [noun = '', ...rest] = type.split(/(?=[A-Z])/).map((word) => word.toLowerCase())
   return `dev.leasehold.${noun}.${rest.join('-')}.v${version}`
+}
+
+/** @param types of decisions, as they travel */
+export const decisionMessageSchema = (types: ReadonlyArray<string>): JsonSchema => {
+  const text: JsonSchema = { type: 'string' }
+  const needed: { readonly [name: string]: JsonSchema } = {
+    specversion: { type: 'string', enum: ['1.0'] },
+    id: text,
+    source: { type: 'string', pattern: '^leasehold/' },
+    type: { type: 'string', enum: types },
+    time: { type: 'string', format: 'date-time' },
+    datacontenttype: { type: 'string', enum: ['application/json'] },
+    sequence: { type: 'string', pattern: '^[0-9]+$' },
+    data: { type: 'object', additionalProperties: true },
+  }
+  return {
+    type: 'object',
+    properties: { ...needed, subject: text, causationid: text, policyhash: text },
+    required: Object.keys(needed),
+    additionalProperties: false,
+  }
 }
 
 /** Null: it is an input, which its source knows, or a dead letter. */

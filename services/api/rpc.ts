@@ -8,7 +8,8 @@ import type { LocalDesk } from './local-desk.ts'
 import { jsonType, type Asked, type Route } from './routes/route.ts'
 import { workloadRoutes } from './routes/workloads.ts'
 
-const routeOf: { readonly [V in RequestVerb]: string } = {
+/** The route of the HTTP interface that says the same. */
+export const routeOf: { readonly [V in RequestVerb]: string } = {
   submit: 'POST /v1/workloads',
   plan: 'POST /v1/plan',
   why: 'GET /v1/workloads/:id/why',
