@@ -9,13 +9,13 @@ const binary = [
   'test/contract/views.spec.ts',
   'test/integration/views-*.spec.ts',
   'test/integration/{reference-adapter,adapter-killed}.spec.ts',
-  'test/integration/{ingest-crash,bad-input,bad-environment,bad-facts,up-buses,up-crash,up-digest}.spec.ts',
+  'test/integration/{ingest-crash,bad-input,bad-environment,bad-facts,up-buses,up-crash,up-digest,whole-faults}.spec.ts',
 ]
 
 /** Says what was skipped, and why. */
 const skipped = './test/support/skipped-reporter.ts'
 
-const shared = { pool: 'forks', isolate: false, testTimeout: 240_000, hookTimeout: 120_000 } as const
+const shared = { pool: 'forks', testTimeout: 240_000, hookTimeout: 120_000 } as const
 
 /** Where `.ci/run` wants the counts. */
 const report = process.env['LEASEHOLD_TEST_REPORT']

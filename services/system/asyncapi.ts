@@ -8,7 +8,7 @@ import { requestVerbs, type RequestVerb } from '../../domain/ports/requests.ts'
 import { decisionMessageSchema, decisionTypeOnWire } from '../../projections/decisions/decision-message.ts'
 import { decisionTypes } from '../api/decision-types.ts'
 import { routeOf } from '../api/rpc.ts'
-import { jsonType, type Answers } from '../api/routes/route.ts'
+import { jsonType } from '../api/routes/route.ts'
 import { workloadRoutes } from '../api/routes/workloads.ts'
 import { errorSchema } from '../api/schemas.ts'
 import { deadLetterTopic, factTopics } from '../ingest/bus-ingest.ts'
@@ -177,7 +177,7 @@ const question = (needed: { readonly [name: string]: JsonSchema }, more: { reado
 
 const questionChannel = (verb: RequestVerb): Channel => {
   const route = workloadRoutes.find(({ method, path }) => `${method} ${path}` === routeOf[verb])!
-  const answers = new Set(Object.values<Answers[number]>(route.answers).map(({ content }) => content[jsonType]!))
+  const answers = new Set(Object.keys(route.answers).map((status) => route.answers[Number(status)]!.content[jsonType]!))
   const messages = {
     question: { contentType: jsonType, payload: questionSchemas[verb](route.body?.types[jsonType] ?? {}) },
     answer: { contentType: jsonType, payload: { anyOf: [...answers, errorSchema] } },

@@ -6,12 +6,13 @@ import { cellOverNats } from '../support/cell-over-nats.ts'
 import { until } from '../support/commands.ts'
 import { numbersFrom } from '../support/fact-script.ts'
 import { newPrefix } from '../support/nats-server.ts'
+import { scoped } from '../support/scope.ts'
 import { describeOnNats } from '../support/servers.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
 /** One seed for a run of the suite; others by hand. */
 const seed = Number(process.env['LEASEHOLD_FAULT_SEED'] ?? 7)
-const lives = Number(process.env['LEASEHOLD_FAULT_LIVES'] ?? 3)
+const lives = scoped(3, 30)
 const nodes = 4
 
 await describeOnNats('current', 'an adapter and its server, killed over and over', (start) => {

@@ -1,4 +1,4 @@
-import type { FactsAnswer, SystemStatus } from '../../services/api/desk.ts'
+import type { FactsAnswer, SystemStatus, WorkloadState } from '../../services/api/desk.ts'
 
 /** What an outside client gets: an answer, or null where the other side is gone or unwell. */
 const ask = async (address: string, path: string, init: RequestInit = {}): Promise<unknown> => {
@@ -63,6 +63,10 @@ export const postRebuild = (address: string) =>
 
 export const postSql = (address: string, query: string) =>
   post(address, '/v1/sql', 'application/json', JSON.stringify({ query })) as Promise<{ rows: unknown[][] } | null>
+
+/** Null also where it is not known, as long as what was told has not come. */
+export const getState = async (address: string, workload: string): Promise<WorkloadState | null> =>
+  ask(address, `/v1/workloads/${encodeURIComponent(workload)}`).catch(() => null) as Promise<WorkloadState | null>
 
 export const getStatus = (address: string) => ask(address, '/v1/status') as Promise<SystemStatus | null>
 
