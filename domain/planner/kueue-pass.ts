@@ -3,7 +3,7 @@ import { fitsNode } from '../fleet/placement.ts'
 import { everywhere } from '../fleet/score-cache.ts'
 import { nominatedCycle, type HeadOutcome } from '../kueue/admission-cycle.ts'
 import type { UntriedFlavors } from '../kueue/assignment.ts'
-import { isPromising, nominate, type CycleContext, type CycleSettings, type Nomination } from '../kueue/nomination.ts'
+import { isPromising, nominate, type CycleContext, type Nomination } from '../kueue/nomination.ts'
 import type { Victim } from '../kueue/preemption-request.ts'
 import { assert } from '../kernel/decider.ts'
 import type { EpochMs } from '../kernel/units.ts'
@@ -15,6 +15,7 @@ import { dueByPolicy } from './due.ts'
 import { HoldingCheck } from './holding-check.ts'
 import { roomBlock, ruleOfQueue, waitsForVictims } from './kueue-block.ts'
 import type { KueueBooks } from './kueue-books.ts'
+import { cycleSettings } from './cycle-settings.ts'
 import { kueueHeld, type KueueReason } from './kueue-held.ts'
 import { KueuePlacer } from './kueue-placer.ts'
 import { KueueProtection } from './kueue-protection.ts'
@@ -30,13 +31,6 @@ import { QueueOrder } from './queue-order.ts'
 import { heldMilli } from './tallies.ts'
 import type { WaitingQueue } from './waiting-queue.ts'
 import type { Workload } from './workload.ts'
-
-export const cycleSettings: CycleSettings = {
-  partialAdmission: true,
-  preemptorsFirst: true,
-  priorityFirst: true,
-  recomputeOnVictimOverlap: true,
-}
 
 /**
  * One look at the heads of the queues whose quota, or whose place, may have changed: cycles of admission are repeated
@@ -56,7 +50,7 @@ export class KueuePass extends PassBoard {
   private readonly placed = new Set<Workload>()
   private readonly newPlaces: Place[] = []
   private readonly openPlaces: Place[] = []
-  /** Trees in which a head of the last cycle found no place when its turn came. */
+  /** Trees in which a head of the last cycle found no place when its turn came, or waits for one that others may take. */
   private readonly outrun = new Set<number>()
   /** Heads of the last cycle that could have started, but for others of it, and make way. */
   private readonly overtaken: HeadOutcome[] = []
@@ -65,6 +59,8 @@ export class KueuePass extends PassBoard {
    * ends: it is their turn again until all flavors were tried, so that the next pass begins with the first.
    */
   private readonly untried = new Map<Workload, UntriedFlavors>()
+  /** Who has tried all flavors since somebody last started or evicted: to try them again would end the same way. */
+  private readonly searched = new Set<Workload>()
   /** Of the books, last first. */
   private readonly undoings: (() => void)[] = []
 
@@ -166,14 +162,13 @@ export class KueuePass extends PassBoard {
   }
 
   private holdBarred(workload: Workload, block: Block): boolean {
-    const { line, queue } = workload
     const { rest } = this.books
-    const root = rest.rootOf(queue)
-    const parked = queue.ordering !== 'fifo'
+    const root = rest.rootOf(workload.queue)
+    const parked = workload.queue.ordering !== 'fifo'
     this.reasons.set(workload, { ...block, behind: null })
     // Whoever holds less then makes a difference, as does what comes free.
     rest.lacksPlace(root)
-    if (parked) rest.park(line!, root, this.untilFor(root), true)
+    if (parked) rest.park(workload.line!, root, this.untilFor(root), true)
     return parked
   }
 
@@ -263,7 +258,7 @@ export class KueuePass extends PassBoard {
         continue
       }
       const { noFitReason, untried } = nomination.assignment
-      const parked = untried === null
+      const parked = untried === null || this.searched.has(front)
       this.hold(front, { ...nomination, reason: noFitReason ?? 'WaitingForQuota', parked, untried })
     }
     return null
@@ -275,7 +270,9 @@ export class KueuePass extends PassBoard {
     const head = this.books.asks.headOf(workload)
     if (untried !== undefined) {
       this.untried.delete(workload)
-      return nominate(this.context, { ...head, untried })
+      const nomination = nominate(this.context, { ...head, untried })
+      if (nomination.assignment.untried === null) this.searched.add(workload)
+      return nomination
     }
     this.protection.begin(workload.id)
     this.placer.begin(workload.id)
@@ -286,11 +283,13 @@ export class KueuePass extends PassBoard {
   private hold(workload: Workload, outcome: HeadOutcome): boolean {
     const { assignment, head, parked, untried } = outcome
     // Of a flavor that lacks only a place more is to be said than of the next ones, which have no quota either.
-    if (head.untried == null || (assignment.mode !== 'noFit' && hasQuota(this.books, outcome)))
+    const isKnown = untried !== null && this.searched.has(workload)
+    if (!isKnown && (head.untried == null || (assignment.mode !== 'noFit' && hasQuota(this.books, outcome))))
       this.reasons.set(workload, kueueReason(this, workload, outcome))
-    if (untried !== null) this.untried.set(workload, untried)
+    const goesOn = untried !== null && !isKnown
+    if (goesOn) this.untried.set(workload, untried)
     const lacksPlace = this.placer.placeless.has(head.id)
-    return this.wait(workload, parked, lacksPlace) || untried !== null
+    return this.wait(workload, parked, lacksPlace) || goesOn
   }
 
   /** Whether something came of it. */
@@ -318,6 +317,7 @@ export class KueuePass extends PassBoard {
   }
 
   private take(workload: Workload, found: Found, rule: string, preempted: boolean): void {
+    this.searched.clear()
     this.admit(workload, found, rule, preempted ? { preempted: true } : {})
     this.books.start(workload, found.parts, this.at)
     this.books.usage?.charge(workload, found.parts)
@@ -333,6 +333,7 @@ export class KueuePass extends PassBoard {
     const leaving = victims.filter(({ holder }) => !holder.evicting)
     const found = this.placer.foundFor(placement!)
     if (leaving.length === 0 || found === null) {
+      this.outrun.add(books.holdings.rootOf(head.queue))
       this.reasons.set(workload, waitsForVictims(workload, victims, behind))
       return false
     }
@@ -367,6 +368,7 @@ export class KueuePass extends PassBoard {
   }
 
   private keep(workload: Workload, taking: Parameters<typeof preemptionDecisions>[2]): void {
+    this.searched.clear()
     const { books } = this
     const { parts } = taking.placement
     const decisions = preemptionDecisions(this, workload, taking, books.rateOf(parts))

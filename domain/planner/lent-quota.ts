@@ -15,17 +15,19 @@ export interface LentRight {
 /**
  * It runs within its queue's own quota, which that lends until a deadline: for who would have to borrow it, it is not
  * taken, or it would have to come back by the deadline again.
+ * @param leavingOf what of a queue's usage is on its way back, by flavor-resource
  */
 export const isNotLent = (
   { quota }: Books,
   { queues }: AllocationPolicy,
   { queue: { index, name } }: Workload,
   forWhom: Workload,
+  leavingOf: (queue: string) => ReadonlyMap<number, number>,
 ): boolean =>
   queues[index]?.lendingDeadlineMs !== undefined &&
-  !quota.borrows(name) &&
   quota.limits(forWhom.queue.name) &&
-  quota.ownRoom(forWhom.queue.name, forWhom.shape) === null
+  quota.ownRoom(forWhom.queue.name, forWhom.shape) === null &&
+  !quota.borrows(name, leavingOf(name))
 
 /** Its queue's own quota has room for it, and it has waited for as long as the queue lends; null: not so. */
 export const lentRightOf = (

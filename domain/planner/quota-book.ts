@@ -101,11 +101,14 @@ export class QuotaBook {
     }
   }
 
-  /** Whether the queue uses more of anything than is its own. */
-  borrows(queue: string): boolean {
+  /**
+   * Whether the queue uses more of anything than is its own.
+   * @param leaving of that, by flavor-resource: it is on its way back
+   */
+  borrows(queue: string, leaving: ReadonlyMap<number, number>): boolean {
     const tree = this.tree!
     const node = tree.node('queue', queue)
-    return tree.carried[node]!.some((flavorResource) => tree.borrows(node, flavorResource))
+    return tree.carried[node]!.some((one) => tree.usage(node, one) - (leaving.get(one) ?? 0) > tree.subtree(node, one))
   }
 
   /**

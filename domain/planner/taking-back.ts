@@ -152,7 +152,7 @@ export class TakingBack {
       for (const side of this.sidesBeside(level)) {
         partsAt.set(side, level)
         for (const victim of this.books.runningBelow(side))
-          if (!isNotLent(this.books, this.policy, victim, workload) && this.consider(victim, workload, candidates))
+          if (!this.isNotLent(victim, workload) && this.consider(victim, workload, candidates))
             sideOf.set(victim.id, side)
       }
     const found = this.search(asked, candidates, (limits) => new SideRoom(this.books, this.leaving, sideOf, limits))
@@ -167,6 +167,20 @@ export class TakingBack {
       side: nodeStanding(this.books, partsAt.get(side)!),
       victimSide: nodeStanding(this.books, side),
     }
+  }
+
+  private isNotLent(victim: Workload, forWhom: Workload): boolean {
+    return isNotLent(this.books, this.policy, victim, forWhom, this.leavingOf)
+  }
+
+  /** What of a queue's usage is on its way back. */
+  private readonly leavingOf = (queue: string): ReadonlyMap<number, number> => {
+    const amounts = new Map<number, number>()
+    for (const { parts, workload } of this.going)
+      if (workload.queue.name === queue)
+        for (const usage of this.books.quota.usages(workload, this.cell.fleet, parts))
+          for (const [one, amount] of usage) amounts.set(one, (amounts.get(one) ?? 0) + amount)
+    return amounts
   }
 
   /** Of queues that have borrowed, and held it for as long as it is lent. */

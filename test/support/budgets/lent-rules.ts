@@ -36,7 +36,8 @@ export const lentRulesBroken = (
     }
   }
   for (const [node, amounts] of freed) {
-    const beyond = Number(tree.usage(node, ...any) - tree.subtree(node, ...any)) - leavingOf(told, node)
+    const stays = Number(tree.usage(node, ...any)) + comingOf(told, node, job) - leavingOf(told, node)
+    const beyond = stays - Number(tree.subtree(node, ...any))
     const before = beyond - amounts.reduce((sum, each) => sum + each, 0) + Math.max(...amounts)
     if (before <= 0) return `${node} gives back ${amounts.join(', ')}, and has borrowed ${beyond}`
   }
@@ -78,6 +79,14 @@ const upwards = ({ policy }: ToldCell, queue: string): ReadonlyArray<string> => 
     above = cohorts.find(({ name }) => name === above)?.parent ?? null
   }
   return nodes
+}
+
+/** What places are kept for below it, for others. */
+const comingOf = (told: ToldCell, node: string, job: Job): number => {
+  let size = 0
+  for (const [id, { decision }] of told.places)
+    if (id !== job.id && upwards(told, told.jobs.get(id)!.data.queue).includes(node)) size += sizeOf(decision.lease)
+  return size
 }
 
 /** What those below it who were asked to leave for others give back, and have not. */
