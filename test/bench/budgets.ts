@@ -19,7 +19,7 @@ import { CellWriter } from '../../services/decide/cell-writer.ts'
 import { budgetPolicy } from '../support/budget-policy.ts'
 import { advance, end, tick, wholeDevices } from './held-cell.ts'
 import { loopOver, type GangFigures, type PassFigures } from './pass.ts'
-import { quantile, ratioOf, type Ratio } from './ratio.ts'
+import { quantile } from './ratio.ts'
 
 /** As many programs of one share each; `team` and budget of a workload are its program. */
 export const programsPolicy = (programs: number, more: Partial<AllocationPolicy> = {}): AllocationPolicy =>
@@ -100,10 +100,9 @@ export const benchBudgetPass = (devices: number, held: number): PassFigures => {
 }
 
 export interface WhyFigures {
-  /** Of pairs of runs: so many `why` about different workloads, and so many passes. */
-  readonly ratio: Ratio
-  /** Where each `why` comes right after a pass, which has pushed out of the caches what it reads: time over time of a pass, median. */
-  readonly rightAfterAPass: number
+  readonly whyUs: number
+  readonly passUs: number
+  readonly ratio: number
 }
 
 /** `why` as it is printed of one that waits, and a pass, by turns, with so many waiting. */
@@ -141,40 +140,16 @@ const whyByTurns = async (
   held: number,
   pass: (ends: string, at: EpochMs) => Promise<number>,
 ): Promise<WhyFigures> => {
-  let passes = 0
-  let whys = 0
-  const nextPass = (): Promise<number> => {
-    const i = passes++
-    return pass(`running-${(i * 7919) % devices}`, (2 + i * 1_000) as EpochMs)
-  }
-  const nextWhy = (): number => {
-    const asked = `held-${held - 1 - ((whys++ * 104_729) % Math.floor(held / 2))}`
-    const us = tookUs(() => whyWithHints(cell, asked))
-    if (cell.workloads.get(asked)?.run !== null) throw new Error(`${asked} does not wait`)
-    return us
-  }
-  const each = 100
-  const ratio = await ratioOf(
-    'a pass / why, many waiting',
-    each,
-    () => {
-      let us = 0
-      for (let i = 0; i < each; i++) us += nextWhy()
-      return us / 1_000
-    },
-    async () => {
-      let us = 0
-      for (let i = 0; i < each; i++) us += await nextPass()
-      return us / 1_000
-    },
-  )
-  const passUs: number[] = []
   const whyUs: number[] = []
-  for (let i = 0; i < each; i++) {
-    passUs.push(await nextPass())
-    whyUs.push(nextWhy())
+  const passUs: number[] = []
+  for (let i = 0; i < 200; i++) {
+    passUs.push(await pass(`running-${(i * 7919) % devices}`, (2 + i * 1_000) as EpochMs))
+    const asked = `held-${held - 1 - ((i * 104_729) % Math.floor(held / 2))}`
+    whyUs.push(tookUs(() => whyWithHints(cell, asked)))
+    if (cell.workloads.get(asked)?.run !== null) throw new Error(`${asked} does not wait`)
   }
-  return { ratio, rightAfterAPass: quantile(whyUs, 0.5) / quantile(passUs, 0.5) }
+  const [whyP50, passP50] = [quantile(whyUs.slice(40), 0.5), quantile(passUs.slice(40), 0.5)]
+  return { whyUs: whyP50, passUs: passP50, ratio: whyP50 / passP50 }
 }
 
 const tookUs = (work: () => unknown): number => {
