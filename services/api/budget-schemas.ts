@@ -197,6 +197,9 @@ export const shareSchema = object({
   ),
 })
 
+/** Of an exception in a policy, by which rule it stands there. */
+export const exceptionMembers: Members = { rule: text, name: text, owner: text, reason: text, expires: nullable(text) }
+
 const sideSchema = nullable(object(nodeStanding))
 export const whyPreemptedSchema = object({
   at: instant,
@@ -221,11 +224,7 @@ export const whyPreemptedSchema = object({
       alsoLeft: list(text),
       exceptions: list(
         object({
-          rule: text,
-          name: text,
-          owner: text,
-          reason: text,
-          expires: nullable(text),
+          ...exceptionMembers,
           allows: word('cap', 'not-preempted', 'non-preemptible-over-entitlement'),
           capMilli: nullable(whole),
           whose: word('workload', 'preemptor'),

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../domain/kernel/json-schema.ts'
 import { commandCauses, commandVerbs } from '../../domain/planner/command.ts'
-import { grounds, hintSchema } from './budget-schemas.ts'
+import { exceptionMembers, grounds, hintSchema } from './budget-schemas.ts'
 import {
   anything,
   data,
@@ -103,11 +103,7 @@ export const whySchema = variants(
     ),
     exemptions: list(
       object({
-        rule: text,
-        name: text,
-        owner: text,
-        reason: text,
-        expires: nullable(text),
+        ...exceptionMembers,
         workloads: list(text),
         workloadsCount: whole,
       }),

@@ -11,7 +11,7 @@ import { natsPlace } from './bus-place.ts'
 import { exitCodes, VerbFailed, type ExitCode } from './exit.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
-import { untilSignal } from './signals.ts'
+import { finish, untilSignal } from './signals.ts'
 import { refuseFlags } from './trace-options.ts'
 
 interface AdapterFlags {
@@ -91,12 +91,7 @@ const run = async (session: Session, options: Options): Promise<ExitCode> => {
     throw new VerbFailed(exitCodes.failed, `cannot start: ${started.left.reason}; ${started.left.mend}`)
   }
   await announce(session, options, started.right.adapter.running.size)
-  const signal = await stop.next
-  session.note(`${signal}: finishing what is in hand; press Ctrl-C again to abort`)
-  const abort = (): never => process.exit(exitCodes.interrupted)
-  process.once('SIGINT', abort).once('SIGTERM', abort)
-  await started.right.stop()
-  process.off('SIGINT', abort).off('SIGTERM', abort)
+  await finish(session, await stop.next, started.right.stop)
   session.note('stopped; its jobs go on')
   return exitCodes.done
 }

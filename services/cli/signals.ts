@@ -1,3 +1,6 @@
+import { exitCodes } from './exit.ts'
+import type { Session } from './session.ts'
+
 export type Signal = 'SIGINT' | 'SIGTERM'
 
 export interface SignalWait {
@@ -31,4 +34,13 @@ export const untilSignal = (signals: ReadonlyArray<Signal>): SignalWait => {
     },
     forget,
   }
+}
+
+/** Ends what runs, and says so with why; a signal meanwhile ends the process at once. */
+export const finish = async (session: Session, why: string, stop: () => Promise<void>): Promise<void> => {
+  session.note(`${why}: finishing what is in hand; press Ctrl-C again to abort`)
+  const abort = (): never => process.exit(exitCodes.interrupted)
+  process.once('SIGINT', abort).once('SIGTERM', abort)
+  await stop()
+  process.off('SIGINT', abort).off('SIGTERM', abort)
 }

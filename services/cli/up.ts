@@ -15,7 +15,7 @@ import { logServer } from './log-place.ts'
 import { terminalSafe } from './output.ts'
 import type { Register } from './program.ts'
 import { verb, type Session } from './session.ts'
-import { untilSignal } from './signals.ts'
+import { finish, untilSignal } from './signals.ts'
 import { fileFailed, numberBetween, oneOf, refuseFlags } from './trace-options.ts'
 import { version } from './version.ts'
 import { viewsPlace, withoutPassword } from './views-place.ts'
@@ -165,12 +165,8 @@ const run = async (session: Session, options: SystemOptions): Promise<ExitCode> 
   for (const { mend, reason, what } of system.degraded()) session.note(`degraded: ${what}: ${reason}; ${mend}`)
   await session.write(banner(session, system, options))
   const ended = await Promise.race([stop.next, lost])
-  session.note(`${ended}: finishing what is in hand; press Ctrl-C again to abort`)
   stop.forget()
-  const abort = (): never => process.exit(exitCodes.interrupted)
-  process.once('SIGINT', abort).once('SIGTERM', abort)
-  await system.stop()
-  process.off('SIGINT', abort).off('SIGTERM', abort)
+  await finish(session, ended, system.stop)
   session.note('stopped')
   return givenUp.signal.aborted ? exitCodes.done : exitCodes.failed
 }

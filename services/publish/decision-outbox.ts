@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { either as E } from 'fp-ts'
 import type { Checkpoint, EventLog, StoredEvent } from '../../domain/ports/event-log.ts'
 import type { BusFault, BusMessage, MessageBus } from '../../domain/ports/message-bus.ts'
@@ -51,7 +52,7 @@ export const decisionOutbox = ({ bus, checkpoint, failing, log, topic = decision
       } catch (cause) {
         failing?.(cause as BusFault | Error)
         isFailing = true
-        await rest(waitMs, stopping.signal)
+        await pause(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined)
         waitMs = Math.min(waitMs * 2, backOffMaxMs)
       } finally {
         stopping.signal.removeEventListener('abort', stop)
@@ -66,19 +67,6 @@ export const decisionOutbox = ({ bus, checkpoint, failing, log, topic = decision
     },
   }
 }
-
-/** Until then, or until it is stopped. */
-const rest = (ms: number, stopping: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      stopping.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    stopping.addEventListener('abort', end)
-    if (stopping.aborted) end()
-  })
 
 /** Keyed by the cell: its decisions keep their order. */
 const messagesOf = (event: StoredEvent): ReadonlyArray<BusMessage> => {
