@@ -1,19 +1,22 @@
-/** A pause that somebody can end. */
+/** Pauses that somebody can end: the one that is taken now, and all that would follow. */
 export class Rest {
-  private end: () => void = () => undefined
+  private ended = false
+  private wake: () => void = () => undefined
 
   for(ms: number): Promise<void> {
+    if (this.ended) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
-      this.end = () => {
+      this.wake = () => {
         clearTimeout(timer)
         resolve()
       }
     })
   }
 
-  /** Ends the pause that is taken now, if one is. */
-  wake(): void {
-    this.end()
+  /** For good. */
+  end(): void {
+    this.ended = true
+    this.wake()
   }
 }

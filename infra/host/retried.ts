@@ -30,7 +30,7 @@ export class Retried<Fault, A> {
   /** No more attempts; what it came to in the end. */
   async stop(): Promise<E.Either<Fault, A>> {
     this.stopped = true
-    this.rest.wake()
+    this.rest.end()
     await this.trying
     return this.state
   }
@@ -40,13 +40,8 @@ export class Retried<Fault, A> {
       this.state = await this.open()
       firstEnded()
       if (E.isRight(this.state)) return
-      await this.pause(waitMs)
+      await this.rest.for(waitMs)
     }
     firstEnded()
-  }
-
-  /** It may have been stopped while something was tried. */
-  private async pause(ms: number): Promise<void> {
-    if (!this.stopped) await this.rest.for(ms)
   }
 }

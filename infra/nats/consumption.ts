@@ -48,7 +48,7 @@ export class Consumption implements BusDelivery {
 
   async stop(): Promise<void> {
     this.stopped = true
-    this.rest.wake()
+    this.rest.end()
     await this.messages?.close()
     await this.running
   }
@@ -61,7 +61,7 @@ export class Consumption implements BusDelivery {
         this.failing = faultOf(this.link.place, cause)
         this.link.forget(this.consuming.stream)
       }
-      if (!this.isStopped()) await this.rest.for(waitMs)
+      await this.rest.for(waitMs)
     }
   }
 

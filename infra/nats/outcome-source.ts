@@ -66,7 +66,7 @@ class Outcomes implements BusDelivery {
 
   async stop(): Promise<void> {
     this.stopped = true
-    this.rest.wake()
+    this.rest.end()
     await this.consumption.stop()
     await this.draining
     for (const message of this.waiting.splice(0)) this.inHand.remove(message)

@@ -174,7 +174,7 @@ export class CellOwner {
     if (this.ticker !== null) clearInterval(this.ticker)
     const flushed = this.flush()
     this.closed = true
-    this.rest.wake()
+    this.rest.end()
     await flushed
     await this.reopening
     await this.flushing

@@ -43,7 +43,7 @@ export class HeldLease {
     const { cell, holder, leases, signal, ttlMs = ttlDefaultMs, waiting } = holding
     const rest = new Rest()
     signal?.addEventListener('abort', () => {
-      rest.wake()
+      rest.end()
     })
     let told: string | null = null
     while (signal?.aborted !== true) {
@@ -63,7 +63,7 @@ export class HeldLease {
   /** Others need not wait for silence. */
   async release(): Promise<void> {
     this.released = true
-    this.rest.wake()
+    this.rest.end()
     await within(releaseMaxMs, this.renewing)
     await within(releaseMaxMs, this.holding.leases.release(this.lease)())
   }
@@ -71,7 +71,7 @@ export class HeldLease {
   private async renew(): Promise<void> {
     const { leases, lost } = this.holding
     for (;;) {
-      if (!this.released) await this.rest.for(this.lease.ttlMs / 3)
+      await this.rest.for(this.lease.ttlMs / 3)
       if (this.released) return
       const renewed = await leases.renew(this.lease)()
       if (E.isRight(renewed)) this.lease = renewed.right

@@ -70,7 +70,7 @@ export class AttachedKafka {
   /** Takes nothing more; resolves when what is in hand has been recorded and published. */
   async stop(): Promise<void> {
     this.stopped = true
-    this.rest.wake()
+    this.rest.end()
     await this.subscription?.stop()
     await this.reading
     await this.outbox.stop()

@@ -46,7 +46,7 @@ export class FactOutbox {
   async stop(waitMaxMs: number): Promise<void> {
     await this.settled(waitMaxMs)
     this.stopped = true
-    this.rest.wake()
+    this.rest.end()
     await this.running
   }
 
